@@ -1,0 +1,33 @@
+# `make demo` runs the main job, `make test` checks everything; both set up .venv if needed.
+PYTHON ?= python3
+BIN := .venv/bin
+.PHONY: demo test lint types unit format clean
+
+.venv/installed: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch .venv/installed
+
+demo: .venv/installed
+	$(BIN)/python examples/sine_stream.py
+
+test: lint types unit
+
+lint: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: .venv/installed
+	$(BIN)/mypy
+
+unit: .venv/installed
+	$(BIN)/python -m pytest --numprocesses auto --doctest-modules src tests
+
+format: .venv/installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf .venv build output
+	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,103 @@
+"""Algorithm 1, the offline phase: GetClustering, and the nearest structure of a point (Eq. 17).
+
+Functions of the state: none of them changes it, so clusters may be read at any moment, for any eps.
+"""
+
+import numpy as np
+
+from spclust.core.compile import kernel
+from spclust.core.structures import (
+    EXPONENT,
+    LIVE,
+    distances_of_point,
+    into_stream_units,
+    view_in_kernel,
+)
+from spclust.core.typicality import nlt_from_odds
+
+
+def odds_limit(eps: float, in_logs: bool) -> float:
+    """The pair odds eps / (1 - eps) at which the distance D of two structures is eps."""
+    if eps == 1.0:
+        return np.inf
+    if in_logs:
+        return float(np.log(eps) - np.log1p(-eps)) if eps > 0.0 else -np.inf
+    return eps / (1.0 - eps)
+
+
+@kernel
+def dbscan_labels(adjacent, min_samples):
+    """DBSCAN's labels (k,) from an adjacency matrix (k, k) with a true diagonal.
+
+    GetClustering of Algorithm 1. A core has at least min_samples neighbours, itself included;
+    clusters are numbered by their first core; what no core reaches is noise, -1. With
+    min_samples = 1 these are the connected components.
+    """
+    k = adjacent.shape[0]
+    labels = np.full(k, -1, np.int64)
+    queue = np.empty(k, np.int64)
+    cluster = 0
+    for first in range(k):
+        if labels[first] != -1 or np.sum(adjacent[first]) < min_samples:
+            continue
+        labels[first] = cluster
+        queue[0] = first
+        head, tail = 0, 1
+        while head < tail:
+            i = queue[head]
+            head += 1
+            if np.sum(adjacent[i]) < min_samples:
+                continue  # a border structure: it belongs to the cluster but does not extend it
+            for j in range(k):
+                if adjacent[i, j] and labels[j] == -1:
+                    labels[j] = cluster
+                    queue[tail] = j
+                    tail += 1
+        cluster += 1
+    return labels
+
+
+@kernel
+def nearest_structures(pool, X, order):
+    """For each row of X (rows, d) the position in `order` of its nearest structure. Eq. (17).
+
+    The distance 1 - u^2 of Eq. (17) grows with the squared Mahalanobis distance, which therefore
+    decides alone. `order` lists the slots by age, so that the oldest wins a tie (E12).
+    """
+    s = view_in_kernel(pool)
+    d, n = s.mean.shape
+    live = int(s.head[LIVE])
+    z, offset, q = np.empty(d), np.empty((d, n)), np.empty(n)
+    nearest = np.empty(X.shape[0], np.int64)
+    for t in range(X.shape[0]):
+        into_stream_units(X[t], s, z)
+        distances_of_point(z, s.mean, s.whiten, live, offset, q)
+        best = 0
+        for i in range(1, live):
+            if q[order[i]] < q[order[best]]:
+                best = i
+        nearest[t] = best
+    return nearest
+
+
+@kernel
+def least_nlt(pool, X, group, n_groups):
+    """NLT (rows, n_groups) of each row of X in the best structure of each group. Eq. (4).
+
+    `group` (live,) gives the group of each slot, -1 for none.
+    """
+    s = view_in_kernel(pool)
+    d, n = s.mean.shape
+    live = int(s.head[LIVE])
+    z, offset, q = np.empty(d), np.empty((d, n)), np.empty(n)
+    least = np.full((X.shape[0], n_groups), np.inf)
+    for t in range(X.shape[0]):
+        into_stream_units(X[t], s, z)
+        distances_of_point(z, s.mean, s.whiten, live, offset, q)
+        for i in range(live):
+            g = group[i]
+            if g >= 0 and q[i] < least[t, g]:
+                least[t, g] = q[i]
+        for g in range(n_groups):
+            least[t, g] = nlt_from_odds(s.head[EXPONENT] * np.log(least[t, g]), True)
+    return least

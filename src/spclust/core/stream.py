@@ -1,0 +1,153 @@
+"""One stream: the state and everything that can be asked of it, behind a plain Python object.
+
+The faces of the library (scikit-learn and others) own one of these and do no arithmetic.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from spclust.core import offline, online
+from spclust.core.structures import (
+    EVALUATIONS,
+    IN_LOGS,
+    LIVE,
+    MERGED,
+    PRUNED,
+    SEEN,
+    configure,
+    empty_pool,
+    view,
+)
+from spclust.params import Params
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+# Rows converted and handed to a kernel at a time: large enough to hide the call, small enough
+# that a batch of another type, or of another memory order, never exists twice as a whole.
+_CHUNK = 65_536
+
+
+@dataclass(frozen=True)
+class StructureTable:
+    """The structures of a model, oldest first: read-only copies, in the units of the data."""
+
+    mean: Floats  # (k, d)
+    covariance: Floats  # (k, d, d)
+    weight: Floats  # (k,) damped mean typicality of recent points, 0 to 1
+    count: Integers  # (k,) points absorbed
+    age: Integers  # (k,) weight updates lived through, plus one; both clocks add in a merge
+    id: Integers  # (k,) number of the point that founded the structure, counted from 0
+    label: Integers  # (k,) cluster; -1 is noise
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+
+class Stream:
+    """State of one stream of points with d features."""
+
+    def __init__(self, params: Params, d: int) -> None:
+        self.params = params
+        self.pool = empty_pool(params, d)
+        self._clusterings: dict[tuple[float, int], Integers] = {}
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"params": self.params, "pool": self.pool, "_clusterings": {}}
+
+    @property
+    def seen(self) -> int:
+        """Points learnt."""
+        return int(self.pool[SEEN])
+
+    @property
+    def pruned(self) -> int:
+        """Points that belonged to structures which were pruned without being merged."""
+        return int(self.pool[PRUNED])
+
+    @property
+    def merges(self) -> int:
+        """Merges of two structures."""
+        return int(self.pool[MERGED])
+
+    @property
+    def evaluations(self) -> int:
+        """Typicalities computed while learning."""
+        return int(self.pool[EVALUATIONS])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the whole state."""
+        return self.pool.nbytes
+
+    def configure(self, params: Params) -> None:
+        """Use other decay and pruning parameters from now on."""
+        configure(self.pool, params)
+        self.params = params
+
+    def learn(self, X: npt.NDArray[np.floating]) -> None:
+        """Learn the rows of X (rows, d), all finite, in order."""
+        for _, rows in _chunks(X):
+            self._clusterings.clear()
+            online.learn(self.pool, rows)
+
+    def order(self) -> Integers:
+        """Slots of the structures, oldest structure first."""
+        s = view(self.pool)
+        return np.argsort(s.id[: int(self.pool[LIVE])])
+
+    def clustering(self, eps: float, min_samples: int) -> Integers:
+        """Label (k,) of each structure, oldest first; kept until the next point is learnt."""
+        if (eps, min_samples) not in self._clusterings:
+            order = self.order()
+            limit = offline.odds_limit(eps, bool(self.pool[IN_LOGS]))
+            adjacent = view(self.pool).pair[np.ix_(order, order)] <= limit
+            np.fill_diagonal(adjacent, True)
+            self._clusterings[eps, min_samples] = offline.dbscan_labels(adjacent, min_samples)
+        return self._clusterings[eps, min_samples]
+
+    def nearest(self, X: npt.NDArray[np.floating]) -> Integers:
+        """Position (rows,), in order of age, of the structure in which each row is most typical."""
+        order = self.order()
+        nearest = np.empty(len(X), dtype=np.int64)
+        for part, rows in _chunks(X):
+            nearest[part] = offline.nearest_structures(self.pool, rows, order)
+        return nearest
+
+    def nlt(self, X: npt.NDArray[np.floating], labels: Integers, n_labels: int) -> Floats:
+        """NLT (rows, n_labels) of each row in the best structure of each label.
+
+        `labels` (k,) are those of the structures, oldest first; -1 is left out.
+        """
+        group = np.empty_like(labels)
+        group[self.order()] = labels
+        nlt = np.empty((len(X), n_labels))
+        for part, rows in _chunks(X):
+            nlt[part] = offline.least_nlt(self.pool, rows, group, n_labels)
+        return nlt
+
+    def table(self, labels: Integers) -> StructureTable:
+        """All structures, oldest first, with their labels (k,)."""
+        s, order, scale = view(self.pool), self.order(), self.params.scale
+        columns = {
+            "mean": s.origin + scale * s.mean[:, order].T,
+            "covariance": scale**2 * s.Sigma[order],
+            "weight": s.total[order] / s.mass[order],
+            "count": s.count[order].astype(np.int64),
+            "age": s.age[order].astype(np.int64),
+            "id": s.id[order].astype(np.int64),
+            "label": labels.copy(),
+        }
+        for column in columns.values():
+            column.setflags(write=False)
+        return StructureTable(**columns)
+
+
+def _chunks(X: npt.NDArray[np.floating]) -> Iterator[tuple[slice, Floats]]:
+    """The rows of X in pieces that the kernels take, float64 in C order, and where they were."""
+    for start in range(0, len(X), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        yield part, np.ascontiguousarray(X[part], dtype=np.float64)

@@ -1,0 +1,116 @@
+"""Typicality with Mahalanobis distance: Eq. 1 to 4 (section III-A).
+
+Everything is said in *odds*. With q the squared Mahalanobis distance of a point to a structure,
+
+    odds = q^(1/(m-1)) = (1 - u) / u        u = 1 / (1 + odds)        NLT = log(1 + odds)
+
+and for a pair of structures D / (1 - D) = odds_12 + odds_21 + odds_12 odds_21. Odds order exactly
+as NLT and D do, they need no logarithm, and unlike D they never saturate at 1 (in 1024 dimensions
+every D is exactly 1.0 in floating point). Where odds themselves would leave the floating-point
+range, their logarithms take their place; `in_logs` says which of the two an array holds.
+"""
+
+import numpy as np
+
+from spclust.core.compile import kernel
+
+# Beyond this exponent (m < 1.2) odds of ordinary data overflow, so they are kept as logarithms.
+LARGEST_LINEAR_EXPONENT = 5.0
+
+# Odds of a pair multiply: either side is kept within the square root of the floating-point range.
+_LARGEST_LOG_ODDS = 0.5 * np.log(1e290)
+_SMALLEST_LOG_ODDS = np.log(1e-290)
+
+
+def exponent(m: float) -> float:
+    """The exponent 1/(m-1) of Eq. (1), without the rounding error of m - 1 where it shows.
+
+    m = 1.4 means 2.5, not 2.500000000000001: half-integers have a fast power.
+    """
+    p = 1.0 / (m - 1.0)
+    nearest = round(2.0 * p) / 2.0
+    rounding_error = 4.0 * float(np.finfo(float).eps) * p / (m - 1.0)
+    return nearest if 0.0 < nearest < 50.0 and abs(p - nearest) <= rounding_error else p
+
+
+@kernel
+def linear_range(p):
+    """The squared distances between which q^p and products of two of them stay representable."""
+    return np.exp(_SMALLEST_LOG_ODDS / p), np.exp(_LARGEST_LOG_ODDS / p)
+
+
+@kernel
+def mahalanobis_sq(offset, whiten):
+    """Squared Mahalanobis distance of one offset x - mu (d,), given W (d, d) with W^T W = Sigma^-1.
+
+    Inside the bracket of Eq. (2). W is lower triangular.
+    """
+    q = 0.0
+    for r in range(offset.size):
+        y = 0.0
+        for c in range(r + 1):
+            y += whiten[r, c] * offset[c]
+        q += y * y
+    return q
+
+
+@kernel
+def fill_odds(q, p, in_logs, odds):
+    """Odds q^p of squared distances q, into `odds` (both of one length). Modified in place: odds.
+
+    Powers of 2 and half-integers avoid the general power, which costs ten times as much.
+    """
+    n = q.size
+    twice = round(2.0 * p)
+    if in_logs:
+        for i in range(n):
+            odds[i] = p * np.log(q[i])
+    elif p == 2.0:
+        for i in range(n):
+            odds[i] = q[i] * q[i]
+    elif twice == 2.0 * p:
+        whole = twice // 2
+        for i in range(n):
+            odds[i] = 1.0 if twice == 2 * whole else np.sqrt(q[i])
+        for _ in range(whole):
+            for i in range(n):
+                odds[i] *= q[i]
+    else:
+        for i in range(n):
+            odds[i] = q[i] ** p
+
+
+@kernel
+def typicality_from_odds(odds, in_logs):
+    """Typicality u = 1 / (1 + odds). Eq. (2), §III-A."""
+    return 1.0 / (1.0 + np.exp(odds)) if in_logs else 1.0 / (1.0 + odds)
+
+
+@kernel
+def nlt_from_odds(odds, in_logs):
+    """Negative log typicality NLT = log(1 + odds). Eq. (4), §III-A."""
+    if not in_logs:
+        return np.log1p(odds)
+    if odds > 0.0:
+        return odds + np.log1p(np.exp(-odds))
+    return np.log1p(np.exp(odds))
+
+
+@kernel
+def pair_odds(a, b, in_logs):
+    """Odds D / (1 - D) of the distance D = 1 - u_12 u_21 of two structures. Eq. (3), §III-A."""
+    if not in_logs:
+        return a + b + a * b
+    # log(e^a + e^b + e^(a + b)) with the largest term taken out.
+    top = max(a, b, a + b)
+    if top == -np.inf:
+        return top
+    return top + np.log(np.exp(a - top) + np.exp(b - top) + np.exp(a + b - top))
+
+
+@kernel
+def structure_distance(odds, in_logs):
+    """D of Eq. (3), §III-A, from its odds."""
+    if in_logs:
+        return 1.0 / (1.0 + np.exp(-odds))
+    return 1.0 if odds == np.inf else odds / (1.0 + odds)

@@ -1,0 +1,252 @@
+"""SPC as a scikit-learn estimator: parameters in, fitted attributes out, no arithmetic."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from spclust.core.stream import Floats, Integers, Stream, StructureTable
+from spclust.core.typicality import exponent
+from spclust.params import COVARIANCE_TYPES, TABLE, Params, validate
+from spclust.rows import checked_rows, features_kept_on_failure
+
+# Parameters that the state is built from: they cannot change in the middle of a stream.
+_BUILT_IN = ("n_structures", "m", "scale", "covariance_type")
+
+
+class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Single-pass possibilistic clustering of a data stream.
+
+    SPC sees every point once and keeps at most `n_structures` structures: mean, covariance,
+    weight, and two clocks. A new point becomes a structure of its own; then the two most
+    compatible structures are merged. Clusters are groups of structures within reach of each other.
+
+    Parameters
+    ----------
+    n_structures : int, default 30
+        N, the most structures kept. Memory is O(N^2 + N d^2), time O(N d^2) a point. Several per
+        expected cluster; more if clusters are far from elliptic.
+    m : float, default 1.5
+        Fuzzifier, above 1. The smaller, the sharper the edge of a structure.
+    gamma : float, default 0.0
+        Decay of a structure's mean for each point that it takes in; 0 forgets nothing.
+        `decay_from_half_life` turns a number of points into a rate.
+    beta : float, default 0.0
+        Decay of a structure's weight for each point of the stream; 0 forgets nothing.
+    w_min : float, default 0.01
+        Structures lighter than this are pruned. A weight is the damped mean of the typicality of
+        recent points, from 0 to 1.
+    nlt_max : float, default 3.0
+        A pruned structure is merged into the one in which it is most typical if its negative log
+        typicality there is below this (3 is a typicality of 0.05), and forgotten otherwise.
+    eps : float, default 0.95
+        Two structures at most this distance D apart, from 0 to 1, are neighbours. May be changed
+        at any time: it does not touch the stream.
+    min_samples : int, default 1
+        Neighbours, itself included, that make a structure the core of a cluster (DBSCAN's rule).
+        With 1 every structure belongs to a cluster; with more, lonely ones are noise, -1.
+        May be changed at any time.
+    scale : float, default 1.0
+        Standard deviation of a fresh structure in the unit of the data. The paper has 1, which
+        suits data of about ten units across; scale, not m, is what the data decides first.
+    covariance_type : {"full"}, default "full"
+        Form of the covariances.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Clusters of the rows of the last `fit` or `partial_fit`; -1 is noise.
+    structures_ : StructureTable
+        The structures, oldest first, as read-only arrays `mean` (k, d), `covariance` (k, d, d),
+        `weight`, `count`, `age`, `id` and `label` (k,).
+    n_clusters_ : int
+        Clusters of structures, noise not counted.
+    n_samples_seen_ : int
+        Points learnt since the last `fit` or the first `partial_fit`.
+    n_features_in_ : int
+        Features d.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the features, where the data had any.
+
+    References
+    ----------
+    J. Dale, J. Keller, A. Galusha: Single-pass Possibilistic Clustering with Damped Window
+    Footprints.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spclust import SPC
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(0, 1, (200, 2)), rng.normal(20, 1, (200, 2))])
+    >>> model = SPC(n_structures=10).fit(X)
+    >>> model.n_clusters_
+    2
+    >>> model.predict([[0.5, 0.5], [19.0, 21.0]])
+    array([0, 1])
+    """
+
+    _parameter_constraints = {  # noqa: RUF012 - the name and form that scikit-learn asks for
+        **{
+            name: [Interval(row.kind, row.low, row.high, closed=row.closed)]
+            for name, row in TABLE.items()
+        },
+        "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
+    }
+
+    def __init__(
+        self,
+        n_structures: int = 30,
+        *,
+        m: float = 1.5,
+        gamma: float = 0.0,
+        beta: float = 0.0,
+        w_min: float = 0.01,
+        nlt_max: float = 3.0,
+        eps: float = 0.95,
+        min_samples: int = 1,
+        scale: float = 1.0,
+        covariance_type: str = "full",
+    ) -> None:
+        self.n_structures = n_structures
+        self.m = m
+        self.gamma = gamma
+        self.beta = beta
+        self.w_min = w_min
+        self.nlt_max = nlt_max
+        self.eps = eps
+        self.min_samples = min_samples
+        self.scale = scale
+        self.covariance_type = covariance_type
+
+    # Learning
+
+    def fit(self, X: Any, y: object = None) -> Self:
+        """Learn the rows of X (n, d), in order, as a new stream; what was known is forgotten."""
+        return self._learn(X, new=True)
+
+    def partial_fit(self, X: Any, y: object = None) -> Self:
+        """Learn the rows of X (n, d), in order, as the continuation of the stream.
+
+        However a stream is cut into calls, the model comes out the same to the last bit.
+        """
+        return self._learn(X, new=not self.__sklearn_is_fitted__())
+
+    def _learn(self, X: Any, *, new: bool) -> Self:
+        self._validate_params()
+        if not new:
+            self._refuse_changes()
+        with features_kept_on_failure(self):
+            rows = checked_rows(self, X, reset=new)
+            params = self._online_params()
+            stream = Stream(params, rows.shape[1]) if new else self._stream
+            stream.configure(params)
+            stream.learn(rows)
+        self._stream = stream
+        self._built_with = {name: getattr(self, name) for name in _BUILT_IN}
+        nearest = stream.nearest(rows)
+        self._numbering = self._clusters_with_rows_first(nearest) if new else None
+        self.labels_ = self._structure_labels()[nearest]
+        return self
+
+    def _refuse_changes(self) -> None:
+        for name, value in self._built_with.items():
+            if getattr(self, name) != value:
+                raise ValueError(
+                    f"{name} was changed from {value!r} to {getattr(self, name)!r} in the middle of "
+                    f"a stream: set it back, or call fit to start a new stream."
+                )
+
+    def _online_params(self) -> Params:
+        return Params(
+            n_structures=int(self.n_structures),
+            exponent=exponent(float(self.m)),
+            gamma=float(self.gamma),
+            beta=float(self.beta),
+            w_min=float(self.w_min),
+            nlt_max=float(self.nlt_max),
+            scale=float(self.scale),
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_stream")
+
+    # Reading: nothing below changes the stream
+
+    def predict(self, X: Any) -> Integers:
+        """Cluster (n,) of the structure in which each row of X (n, d) is most typical."""
+        check_is_fitted(self)
+        labels: Integers = self._structure_labels()[
+            self._stream.nearest(checked_rows(self, X, reset=False))
+        ]
+        return labels
+
+    def typicality(self, X: Any) -> Floats:
+        """Typicality (n, n_clusters_) of each row in the best structure of each cluster, 0 to 1."""
+        check_is_fitted(self)
+        rows = checked_rows(self, X, reset=False)
+        typicalities: Floats = np.exp(
+            -self._stream.nlt(rows, self._structure_labels(), self.n_clusters_)
+        )
+        return typicalities
+
+    def score_samples(self, X: Any) -> Floats:
+        """Log typicality (n,) of each row in its best structure: 0 at most, lower is stranger."""
+        check_is_fitted(self)
+        rows = checked_rows(self, X, reset=False)
+        everything = np.zeros(len(self._structure_labels()), dtype=np.int64)
+        scores: Floats = -self._stream.nlt(rows, everything, 1)[:, 0]
+        return scores
+
+    def clustering(self, eps: float | None = None, min_samples: int | None = None) -> Integers:
+        """Cluster (k,) of each structure, oldest first, for another eps or min_samples.
+
+        Clusters are numbered by their oldest structure; -1 is noise. The model stays as it is.
+        """
+        check_is_fitted(self)
+        eps = self.eps if eps is None else eps
+        min_samples = self.min_samples if min_samples is None else min_samples
+        validate({"eps": eps, "min_samples": min_samples}, "clustering")
+        return self._stream.clustering(float(eps), int(min_samples)).copy()
+
+    @property
+    def structures_(self) -> StructureTable:
+        """The structures, oldest first, as read-only arrays."""
+        return self._fitted_stream("structures_").table(self._structure_labels())
+
+    @property
+    def n_clusters_(self) -> int:
+        """Clusters of structures, noise not counted."""
+        self._fitted_stream("n_clusters_")
+        return int(self._structure_labels().max(initial=-1)) + 1
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Points learnt since the last `fit` or the first `partial_fit`."""
+        return self._fitted_stream("n_samples_seen_").seen
+
+    def _fitted_stream(self, attribute: str) -> Stream:
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError(
+                f"{attribute} of {type(self).__name__} exists once fit or partial_fit was called."
+            )
+        return self._stream
+
+    def _structure_labels(self) -> Integers:
+        labels = self.clustering()
+        if self._numbering is not None and self._numbering[0] == (self.eps, self.min_samples):
+            labels[labels >= 0] = self._numbering[1][labels[labels >= 0]]
+        return labels
+
+    def _clusters_with_rows_first(self, nearest: Integers) -> tuple[tuple[float, int], Integers]:
+        """Numbers for the clusters, those first that are nearest to a row; and what they hold for.
+
+        `labels_` is then without gaps, as scikit-learn has it, even where the structures of a
+        cluster are the nearest ones of no row at all.
+        """
+        labels = self.clustering()
+        has_row = np.isin(np.arange(labels.max(initial=-1) + 1), labels[nearest])
+        numbers = np.argsort(np.argsort(~has_row, kind="stable"))
+        return (self.eps, self.min_samples), numbers

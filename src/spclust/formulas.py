@@ -1,0 +1,134 @@
+"""The paper's two main formulas, usable alone, on plain arrays in the units of the data."""
+
+import numpy as np
+import numpy.typing as npt
+
+from spclust.core.typicality import exponent, mahalanobis_sq, nlt_from_odds
+from spclust.core.union import cholesky, inverse_lower, padded_spread, union_of_spreads
+from spclust.params import validate
+
+Floats = npt.NDArray[np.float64]
+
+
+def typicality(
+    x: npt.ArrayLike, mu: npt.ArrayLike, Sigma: npt.ArrayLike, m: float = 1.5
+) -> float | Floats:
+    """Typicality of points in a structure, from 0 to 1: Eq. (2) of the paper.
+
+    Parameters
+    ----------
+    x : array-like of shape (d,) or (n, d)
+        One point, or n points.
+    mu : array-like of shape (d,)
+        Mean of the structure.
+    Sigma : array-like of shape (d, d)
+        Covariance of the structure, symmetric positive definite.
+    m : float, default 1.5
+        Fuzzifier, above 1.
+
+    Returns
+    -------
+    float or ndarray of shape (n,)
+        1 at the mean, 1/2 at Mahalanobis distance 1, towards 0 far away.
+
+    Examples
+    --------
+    >>> from spclust import typicality
+    >>> typicality([2.0, 0.0], [0.0, 0.0], [[4.0, 0.0], [0.0, 1.0]], m=1.5)
+    0.5
+    """
+    validate({"m": m}, "typicality")
+    mean = _vector("mu", mu)
+    unit, W = _whitening("Sigma", _spread("Sigma", Sigma, mean.size))
+    points = np.asarray(x, dtype=np.float64)
+    if points.ndim not in (1, 2) or points.shape[-1] != mean.size:
+        raise ValueError(
+            f"x must have shape ({mean.size},) or (n, {mean.size}) like mu, "
+            f"but has shape {points.shape}."
+        )
+    if not np.isfinite(points).all():
+        raise ValueError("x must hold finite numbers, but contains NaN or infinity.")
+    p = exponent(m)
+    u = np.empty(len(np.atleast_2d(points)))
+    for i, point in enumerate(np.atleast_2d(points)):
+        q = mahalanobis_sq((point - mean) / unit, W)
+        u[i] = np.exp(-nlt_from_odds(p * np.log(q), True)) if q > 0 else 1.0
+    return float(u[0]) if points.ndim == 1 else u
+
+
+def covariance_union(
+    Sigma1: npt.ArrayLike,
+    mu1: npt.ArrayLike,
+    Sigma2: npt.ArrayLike,
+    mu2: npt.ArrayLike,
+    mu: npt.ArrayLike,
+) -> Floats:
+    """Covariance around `mu` that covers two structures: Eq. (14) to (16) of the paper.
+
+    Parameters
+    ----------
+    Sigma1, Sigma2 : array-like of shape (d, d)
+        Covariances of the two structures, symmetric positive definite.
+    mu1, mu2 : array-like of shape (d,)
+        Their means.
+    mu : array-like of shape (d,)
+        Mean of the union, for instance by Eq. (10).
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        At least as large, in every direction, as each of the two covariances padded by the square
+        of its mean's distance to `mu`. Symmetric in the two structures.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spclust import covariance_union
+    >>> union = covariance_union(np.eye(2), [0.0, 0.0], np.eye(2), [2.0, 0.0], [1.0, 0.0])
+    >>> union.tolist()
+    [[2.0, 0.0], [0.0, 1.0]]
+    """
+    mean = _vector("mu", mu)
+    d = mean.size
+    U = []
+    for number, Sigma, own in ((1, Sigma1, mu1), (2, Sigma2, mu2)):
+        spread = _spread(f"Sigma{number}", Sigma, d)
+        U.append(padded_spread(spread, mean - _vector(f"mu{number}", own, d)))
+    # Dividing by a power of four, near the size of the spreads, is exact and keeps them in range.
+    unit = 4.0 ** np.floor(np.log2(max(np.abs(U[0]).max(), np.abs(U[1]).max())) / 2)
+    union: Floats = union_of_spreads(U[0] / unit, U[1] / unit, np.finfo(float).tiny)
+    return union * unit
+
+
+def _vector(name: str, values: npt.ArrayLike, size: int | None = None) -> Floats:
+    vector = np.array(values, dtype=np.float64)
+    if vector.ndim != 1 or vector.size == 0 or (size is not None and vector.size != size):
+        wanted = "(d,)" if size is None else f"({size},) like mu"
+        raise ValueError(f"{name} must have shape {wanted}, but has shape {vector.shape}.")
+    if not np.isfinite(vector).all():
+        raise ValueError(f"{name} must hold finite numbers, but contains NaN or infinity.")
+    return vector
+
+
+def _spread(name: str, values: npt.ArrayLike, d: int) -> Floats:
+    """A symmetric positive definite (d, d) matrix, or a sentence that says why it is none."""
+    spread = np.array(values, dtype=np.float64, order="C")
+    if spread.shape != (d, d):
+        raise ValueError(f"{name} must have shape ({d}, {d}), but has shape {spread.shape}.")
+    if not np.isfinite(spread).all():
+        raise ValueError(f"{name} must hold finite numbers, but contains NaN or infinity.")
+    if not np.allclose(spread, spread.T, rtol=1e-9, atol=0.0):
+        raise ValueError(f"{name} must be symmetric; (S + S.T) / 2 makes it so.")
+    try:
+        np.linalg.cholesky(spread)
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            f"{name} must be positive definite; adding a small multiple of the identity makes it so."
+        ) from None
+    return (spread + spread.T) / 2
+
+
+def _whitening(name: str, spread: Floats) -> tuple[float, Floats]:
+    """(unit, W) with W^T W = (Sigma / unit^2)^-1, unit a power of two near the largest deviation."""
+    unit = 2.0 ** np.floor(np.log2(np.sqrt(spread.diagonal().max())))
+    return unit, inverse_lower(cholesky(spread / unit / unit, np.finfo(float).tiny))

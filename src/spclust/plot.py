@@ -1,0 +1,150 @@
+"""Pictures of a fitted model, in the style of the paper's figures. Needs matplotlib."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from spclust.estimator import SPC
+
+try:
+    import matplotlib.pyplot as plt
+    from matplotlib.axes import Axes
+    from matplotlib.colors import to_rgb
+    from matplotlib.patches import Ellipse
+except ImportError as error:  # pragma: no cover - depends on the installation
+    raise ImportError(
+        "spclust.plot needs matplotlib: install it with pip install 'spclust[plot]'."
+    ) from error
+
+Floats = npt.NDArray[np.float64]
+
+# Okabe and Ito's colours: told apart with any kind of colour vision, and in print.
+_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
+_NOISE = "#999999"
+_GRID = 300  # cells along each axis of a picture
+
+
+def structures(model: SPC, X: Any = None, ax: Axes | None = None) -> Axes:
+    """Draw the structures of a model of two features: means, typicality, clusters.
+
+    Filled circles are means, larger for more points; each outline is where typicality is 1/2; the
+    shade of a place is its typicality in the best structure; the colour is the cluster.
+
+    Parameters
+    ----------
+    model : SPC
+        A fitted model of two features.
+    X : array-like of shape (n, 2), optional
+        Points to draw below the structures.
+    ax : matplotlib Axes, optional
+        Where to draw; the current axes if not given.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    ax = _axes(model, ax)
+    table = model.structures_
+    left, right, bottom, top = extent = _extent(model, X)
+    grid = _grid(extent)
+    u = model.typicality(grid)
+    picture = np.ones((len(grid), 4))
+    picture[:, :3] = _rgb(u.argmax(axis=1)) if u.shape[1] else 1.0
+    picture[:, 3] = 0.6 * u.max(axis=1, initial=0.0)
+    ax.imshow(
+        picture.reshape(_GRID, _GRID, 4), extent=extent, origin="lower", aspect="auto", zorder=0
+    )
+    if X is not None:
+        points = np.asarray(X, dtype=float)
+        ax.scatter(*points.T, s=2, color="0.6", alpha=0.5, linewidths=0, zorder=1)
+    for mean, covariance, label in zip(table.mean, table.covariance, table.label, strict=True):
+        variances, directions = np.linalg.eigh(covariance)
+        ax.add_patch(
+            Ellipse(
+                (mean[0], mean[1]),
+                *(2.0 * np.sqrt(variances)),
+                angle=float(np.degrees(np.arctan2(directions[1, 0], directions[0, 0]))),
+                fill=False,
+                color=_rgb(np.array([label]))[0],
+                linewidth=0.8,
+                zorder=2,
+            )
+        )
+    area = 15.0 + 85.0 * table.count / table.count.max()
+    ax.scatter(
+        *table.mean.T, s=area, c=_rgb(table.label), edgecolors="white", linewidths=0.8, zorder=3
+    )
+    ax.set(xlim=(left, right), ylim=(bottom, top))
+    _name_axes(model, ax)
+    return ax
+
+
+def decision_regions(model: SPC, ax: Axes | None = None) -> Axes:
+    """Colour every place of the plane by the cluster that `predict` gives it (Eq. 17).
+
+    Parameters
+    ----------
+    model : SPC
+        A fitted model of two features.
+    ax : matplotlib Axes, optional
+        Where to draw; the current axes if not given. Limits that were set by something already
+        drawn there are kept.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    ax = _axes(model, ax)
+    extent = (*ax.get_xlim(), *ax.get_ylim()) if ax.has_data() else _extent(model, None)
+    labels = model.predict(_grid(extent))
+    picture = 0.5 + 0.5 * _rgb(labels).reshape(_GRID, _GRID, 3)
+    ax.imshow(picture, extent=extent, origin="lower", aspect="auto", zorder=0)
+    table = model.structures_
+    ax.scatter(*table.mean.T, s=12, c=_rgb(table.label), edgecolors="black", linewidths=0.5)
+    ax.set(xlim=extent[:2], ylim=extent[2:])
+    _name_axes(model, ax)
+    return ax
+
+
+def _axes(model: SPC, ax: Axes | None) -> Axes:
+    d = model.structures_.mean.shape[1]
+    if d != 2:
+        raise ValueError(
+            f"spclust.plot draws models of 2 features, but this one has {d}: fit a model to two "
+            "columns, or to two components of a projection."
+        )
+    return plt.gca() if ax is None else ax
+
+
+def _extent(model: SPC, X: Any) -> tuple[float, float, float, float]:
+    """Left, right, bottom, top of a picture with room for all means, their spread and X."""
+    table = model.structures_
+    reach = np.sqrt(np.diagonal(table.covariance, axis1=1, axis2=2))
+    low, high = (table.mean - reach).min(axis=0), (table.mean + reach).max(axis=0)
+    if X is not None:
+        points = np.asarray(X, dtype=float)
+        low, high = np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0))
+    margin = 0.03 * (high - low)
+    low, high = low - margin, high + margin
+    return float(low[0]), float(high[0]), float(low[1]), float(high[1])
+
+
+def _grid(extent: tuple[float, ...]) -> Floats:
+    """Centres of the cells of a picture (cells, 2), row by row from the bottom."""
+    left, right, bottom, top = extent
+    steps = (np.arange(_GRID) + 0.5) / _GRID
+    x, y = np.meshgrid(left + (right - left) * steps, bottom + (top - bottom) * steps)
+    return np.column_stack([x.ravel(), y.ravel()])
+
+
+def _rgb(labels: npt.NDArray[np.int64]) -> Floats:
+    """Colours (n, 3) of clusters (n,); noise is grey."""
+    palette = np.array([to_rgb(colour) for colour in (*_COLOURS, _NOISE)])
+    return palette[np.where(labels >= 0, labels % len(_COLOURS), len(_COLOURS))]
+
+
+def _name_axes(model: SPC, ax: Axes) -> None:
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None:
+        ax.set(xlabel=str(names[0]), ylabel=str(names[1]))

@@ -1,0 +1,19 @@
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Kernels compile during the first example: the time of one example says nothing.
+settings.register_profile("spclust", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("spclust")
+
+
+@pytest.fixture(scope="session")
+def data_directory():
+    """Published datasets: the folder SPCLUST_DATA, or shared/data beside the checkout."""
+    default = Path(__file__).parents[2] / "shared" / "data"
+    directory = Path(os.environ.get("SPCLUST_DATA", default))
+    if not directory.is_dir():
+        pytest.skip("no folder with the published datasets: set SPCLUST_DATA")
+    return directory

@@ -1,0 +1,126 @@
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spclust import typicality
+from spclust.core.typicality import (
+    exponent,
+    fill_odds,
+    linear_range,
+    mahalanobis_sq,
+    nlt_from_odds,
+    pair_odds,
+    structure_distance,
+    typicality_from_odds,
+)
+from spclust.core.union import cholesky, inverse_lower
+from tests.strategies import seeds, spd_matrices
+
+ms = st.floats(1.01, 5.0)
+qs = st.floats(1e-30, 1e30)
+
+
+def typicality_eq1(distance, eta, m):
+    """Eq. 1 as printed."""
+    return 1.0 / (1.0 + (distance**2 / eta) ** (1.0 / (m - 1.0)))
+
+
+def typicality_eq2(x, mu, Sigma, m):
+    """Eq. 2 as printed."""
+    delta = x - mu
+    return 1.0 / (1.0 + (delta @ np.linalg.inv(Sigma) @ delta) ** (1.0 / (m - 1.0)))
+
+
+def odds_of(q, m, in_logs):
+    out = np.empty(1)
+    fill_odds(np.array([q]), exponent(m), in_logs, out)
+    return out[0]
+
+
+@given(eta=st.floats(0.1, 10.0), m=st.floats(1.2, 3.0), seed=seeds)
+def test_eq_1_is_eq_2_for_a_spherical_structure(eta, m, seed):
+    x, mu = np.random.default_rng(seed).normal(size=(2, 3))
+    expected = typicality_eq1(np.linalg.norm(x - mu), eta, m)
+    assert typicality(x, mu, eta * np.eye(3), m) == pytest.approx(expected, rel=1e-12)
+
+
+@given(S=st.integers(1, 6).flatmap(spd_matrices), m=st.floats(1.2, 3.0), seed=seeds)
+def test_eq_2_is_the_printed_formula(S, m, seed):
+    x, mu = np.random.default_rng(seed).normal(size=(2, len(S)))
+    assert typicality(x, mu, S, m) == pytest.approx(typicality_eq2(x, mu, S, m), rel=1e-7)
+
+
+@given(S=st.integers(1, 6).flatmap(spd_matrices), seed=seeds)
+def test_whitened_offset_gives_the_mahalanobis_distance(S, seed):
+    delta = np.random.default_rng(seed).normal(size=len(S))
+    q = mahalanobis_sq(delta, inverse_lower(cholesky(S, 0.0)))
+    assert q == pytest.approx(delta @ np.linalg.solve(S, delta), rel=1e-9)
+
+
+def test_typicality_takes_one_point_or_many():
+    one = typicality([2.0, 0.0], [0.0, 0.0], np.diag([4.0, 1.0]))
+    many = typicality([[2.0, 0.0], [0.0, 0.0]], [0.0, 0.0], np.diag([4.0, 1.0]))
+    assert isinstance(one, float)
+    assert one == 0.5
+    assert many.tolist() == [0.5, 1.0]
+
+
+@given(q=qs, m=ms)
+def test_eq_4_nlt_is_minus_log_typicality_at_any_size(q, m):
+    exact = float(mpmath.log1p(mpmath.mpf(q) ** mpmath.mpf(exponent(m))))
+    assert nlt_from_odds(odds_of(q, m, True), True) == pytest.approx(exact, rel=1e-11, abs=1e-300)
+    low, high = linear_range(exponent(m))
+    if low < q < high:
+        odds = odds_of(q, m, False)
+        assert nlt_from_odds(odds, False) == pytest.approx(exact, rel=1e-11, abs=1e-300)
+        u = typicality_from_odds(odds, False)
+        assert u == pytest.approx(typicality_from_odds(np.log(odds), True), rel=1e-11)
+
+
+@given(u1=st.floats(0.001, 0.999), u2=st.floats(0.001, 0.999))
+def test_eq_3_distance_is_one_minus_the_product_of_typicalities(u1, u2):
+    a, b = (1 - u1) / u1, (1 - u2) / u2
+    D = 1 - u1 * u2
+    assert structure_distance(pair_odds(a, b, False), False) == pytest.approx(D, rel=1e-12)
+    logs = pair_odds(np.log(a), np.log(b), True)
+    assert structure_distance(logs, True) == pytest.approx(D, rel=1e-12)
+
+
+@given(pairs=st.lists(st.tuples(qs, qs), min_size=2, max_size=6), m=ms)
+def test_pair_odds_order_as_exact_distances_do_even_where_they_saturate(pairs, m):
+    p = exponent(m)
+    with mpmath.workdps(60):
+        powers = [(mpmath.mpf(a) ** p, mpmath.mpf(b) ** p) for a, b in pairs]
+        exact = [a + b + a * b for a, b in powers]
+    got = [pair_odds(odds_of(a, m, True), odds_of(b, m, True), True) for a, b in pairs]
+    for i in range(len(pairs)):
+        for j in range(len(pairs)):
+            if exact[i] * (1 + mpmath.mpf(10) ** -8) < exact[j]:
+                assert got[i] < got[j]
+
+
+def test_identical_structures_are_at_distance_zero_in_both_forms():
+    assert structure_distance(pair_odds(0.0, 0.0, False), False) == 0.0
+    assert structure_distance(pair_odds(-np.inf, -np.inf, True), True) == 0.0
+    assert structure_distance(np.inf, False) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("m", "p"), [(1.5, 2.0), (1.4, 2.5), (2.0, 1.0), (1.1, 10.0), (3.0, 0.5), (1.2, 5.0)]
+)
+def test_exponent_is_the_number_that_the_decimal_m_means(m, p):
+    assert exponent(m) == p
+
+
+@given(m=st.floats(1.001, 100.0))
+def test_exponent_is_otherwise_one_over_m_minus_one(m):
+    assert exponent(m) == pytest.approx(1.0 / (m - 1.0), rel=1e-12 / (m - 1.0))
+
+
+@given(q=st.floats(1e-10, 1e10), p=st.sampled_from([0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.5, 2.7, 0.3]))
+def test_fast_powers_are_powers(q, p):
+    out = np.empty(3)
+    fill_odds(np.full(3, q), p, False, out)
+    np.testing.assert_allclose(out, q**p, rtol=1e-13)

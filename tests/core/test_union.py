@@ -1,0 +1,107 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spclust import covariance_union
+from spclust.core.union import cholesky, inverse_lower, padded_spread, union_of_spreads
+from tests.reference import algorithm1
+from tests.strategies import seeds, spd_matrices
+
+
+@st.composite
+def two_structures(draw):
+    """Sigma1, mu1, Sigma2, mu2, mu; mu lies between the means, as Eq. 10 puts it."""
+    d = draw(st.integers(1, 6))
+    rng = np.random.default_rng(draw(seeds))
+    mu1, mu2 = rng.normal(scale=3.0, size=(2, d))
+    mu = mu1 + draw(st.floats(0, 1)) * (mu2 - mu1)
+    return draw(spd_matrices(d)), mu1, draw(spd_matrices(d)), mu2, mu
+
+
+def smallest_eigenvalue(A):
+    return np.linalg.eigvalsh(A)[0]
+
+
+@given(two_structures())
+def test_union_is_at_least_both_padded_spreads(pair):
+    Sigma1, mu1, Sigma2, mu2, mu = pair
+    union = covariance_union(*pair)
+    for Sigma, own in ((Sigma1, mu1), (Sigma2, mu2)):
+        U = padded_spread(Sigma, mu - own)
+        np.testing.assert_allclose(U, Sigma + np.outer(mu - own, mu - own))  # Eq. 14 and 15
+        assert smallest_eigenvalue(union - U) >= -1e-9
+        assert smallest_eigenvalue(union - Sigma) >= -1e-9
+
+
+@given(two_structures())
+def test_union_is_eq_16_with_the_corrected_whitening(pair):
+    expected = algorithm1.covariance_union(*pair)
+    assert np.linalg.norm(covariance_union(*pair) - expected) <= 1e-9 * np.linalg.norm(expected)
+
+
+@given(two_structures())
+def test_union_does_not_depend_on_which_structure_comes_first(pair):
+    Sigma1, mu1, Sigma2, mu2, mu = pair
+    there, back = covariance_union(*pair), covariance_union(Sigma2, mu2, Sigma1, mu1, mu)
+    assert np.linalg.norm(there - back) <= 1e-12 * np.linalg.norm(there)
+    assert np.array_equal(there, there.T)
+
+
+@given(two_structures())
+def test_union_is_no_larger_than_it_must_be(pair):
+    """In every eigendirection of the pencil it equals one of the two padded spreads."""
+    Sigma1, mu1, Sigma2, mu2, mu = pair
+    U1, U2 = padded_spread(Sigma1, mu - mu1), padded_spread(Sigma2, mu - mu2)
+    union = covariance_union(*pair)
+    residual = (union - U1) @ np.linalg.solve(union, union - U2)
+    assert np.linalg.norm(residual) <= 1e-8 * np.linalg.norm(union)
+
+
+@given(st.integers(1, 6).flatmap(spd_matrices), seeds)
+def test_union_of_equal_structures_is_what_they_are_to_the_last_bit(S, seed):
+    mu = np.random.default_rng(seed).normal(size=len(S))
+    assert np.array_equal(covariance_union(S, mu, S, mu, mu), S)
+
+
+def test_the_whitening_as_printed_is_not_conservative():
+    """E1: with L^-T U1 L^-1 in place of L^-1 U1 L^-T most unions fail to cover U1."""
+    rng = np.random.default_rng(0)
+    failures = {"printed": 0, "corrected": 0}
+    for _ in range(200):
+        A, B = rng.normal(size=(2, 3, 3))
+        U1, U2 = A @ A.T + 0.1 * np.eye(3), B @ B.T + 0.1 * np.eye(3)
+        L = np.linalg.cholesky(U2)
+        inverse = np.linalg.inv(L)
+        for reading, white in (
+            ("printed", inverse.T @ U1 @ inverse),
+            ("corrected", inverse @ U1 @ inverse.T),
+        ):
+            eigenvalues, Q = np.linalg.eigh(white)
+            union = L @ Q @ np.diag(np.maximum(eigenvalues, 1)) @ Q.T @ L.T
+            failures[reading] += smallest_eigenvalue(union - U1) < -1e-9
+    assert failures["corrected"] == 0
+    assert failures["printed"] > 180
+
+
+@given(st.integers(1, 8).flatmap(spd_matrices))
+def test_cholesky_and_inverse_are_what_they_say(S):
+    L = cholesky(S, 0.0)
+    assert np.array_equal(L, np.tril(L))
+    np.testing.assert_allclose(L, np.linalg.cholesky(S), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(inverse_lower(L) @ L, np.eye(len(S)), atol=1e-9)
+
+
+def test_the_floor_keeps_a_factor_whole_where_rounding_ate_a_direction():
+    huge = np.full((2, 2), 1e300)  # plus the identity, which 1e300 swallows
+    L = cholesky(huge, 1.0)
+    assert (np.diag(L) >= 1.0).all()
+    assert np.isfinite(inverse_lower(L)).all()
+    union = union_of_spreads(huge, np.eye(2), 1.0)
+    assert np.isfinite(union).all()
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-150, 1.0, 1e150, 1e300])
+def test_union_at_any_size(size):
+    union = covariance_union(size * np.eye(2), [0, 0], 2 * size * np.eye(2), [0, 0], [0, 0])
+    np.testing.assert_allclose(union, 2 * size * np.eye(2))

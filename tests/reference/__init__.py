@@ -1,0 +1,1 @@
+"""Slow and obvious twins of the fast code, to be read beside the paper."""

@@ -1,0 +1,104 @@
+"""Streams at the edge of floating point: finite, positive definite, silent (warnings are errors)."""
+
+import numpy as np
+import pytest
+
+from spclust import SPC
+from spclust.core.structures import FARTHEST, IN_LOGS, LIVE, view
+
+rng = np.random.default_rng(0)
+BLOBS = rng.normal(scale=10, size=(4, 3))[rng.integers(4, size=400)] + rng.normal(size=(400, 3))
+
+STREAMS = {
+    "offset 1e8": (BLOBS + 1e8, {}),
+    "offset 1e8 point by point": (BLOBS[:60] + 1e8, {"n_structures": 3}),
+    "data and scale 1e-150": (BLOBS * 1e-150, {"scale": 1e-150}),
+    "data and scale 1e149": (BLOBS * 1e149, {"scale": 1e149}),
+    "data 1e150, scale 1": (BLOBS * 1e150, {}),
+    "data 1e-150, scale 1": (BLOBS * 1e-150, {}),
+    "data 1e-310, scale 1": (BLOBS * 1e-310, {}),
+    "data 1e307, scale 1": (BLOBS * 1e306, {}),
+    "scale with a subnormal square": (BLOBS, {"scale": 1e-158}),
+    "data and scale with a subnormal square": (BLOBS * 1e-158, {"scale": 1e-158}),
+    "largest scale": (BLOBS, {"scale": 1e150}),
+    "identical points": (np.full((300, 3), 5.0), {}),
+    "identical points but one": (np.concatenate([np.full((300, 3), 5.0), BLOBS[:1]]), {}),
+    "collinear": (BLOBS[:, :1] * [1.0, -2.0, 3.0], {}),
+    "collinear 1e150 apart": (BLOBS[:, :1] * [1e150, -2e150, 3e150], {"n_structures": 3}),
+    "constant feature": (BLOBS * [1.0, 0.0, 1.0], {}),
+    "features of very different units": (BLOBS * [1e-9, 1.0, 1e9], {}),
+    "m = 1.01": (BLOBS, {"m": 1.01}),
+    "m = 1.01, far": (BLOBS * 1e100, {"m": 1.01}),
+    "m = 1.000001": (BLOBS, {"m": 1.000001}),
+    "m = 100": (BLOBS, {"m": 100.0}),
+    "gamma = 5": (BLOBS, {"gamma": 5.0}),
+    "gamma = beta = 1000": (BLOBS, {"gamma": 1000.0, "beta": 1000.0}),
+    "tiny decay": (BLOBS, {"gamma": 1e-300, "beta": 1e-300}),
+    "one dimension": (BLOBS[:, :1], {}),
+    "one dimension, one structure": (BLOBS[:, :1], {"n_structures": 1}),
+    "w_min = 0.999": (BLOBS, {"w_min": 0.999}),
+    "two points 2e308 apart": (np.array([[1.7e308], [-1.7e308], [0.0], [1.0]]), {"n_structures": 2}),
+}
+
+
+def assert_sound(model):
+    table = model.structures_
+    for column in (table.mean, table.covariance, table.weight):
+        assert np.isfinite(column).all()
+    s = view(model._stream.pool)
+    live = int(s.head[LIVE])
+    assert np.isfinite(s.whiten[:, :live]).all()
+    for Sigma in s.Sigma[:live]:
+        np.linalg.cholesky(Sigma)  # raises unless positive definite
+        assert np.array_equal(Sigma, Sigma.T)
+    assert not np.isnan(s.pair[:live, :live]).any()
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_state_stays_finite_and_positive_definite(name):
+    X, params = STREAMS[name]
+    model = SPC(**{"n_structures": 10, **params}).fit(X)
+    assert_sound(model)
+    assert not np.isnan(model.score_samples(X)).any()
+    assert not np.isnan(model.typicality(X)).any()
+    assert len(model.predict(X)) == len(X)
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e-30, 1.0, 1e30, 1e149])
+def test_labels_do_not_depend_on_an_extreme_unit(unit):
+    expected = SPC(10).fit(BLOBS).labels_
+    assert np.array_equal(SPC(10, scale=unit).fit(BLOBS * unit).labels_, expected)
+
+
+def test_a_million_points_through_one_structure():
+    X = np.random.default_rng(1).normal(size=(1_000_000, 2)) + 1e6
+    model = SPC(1).fit(X)
+    assert_sound(model)
+    table = model.structures_
+    assert table.count.tolist() == [1_000_000]
+    np.testing.assert_allclose(table.mean[0], X.mean(axis=0), rtol=1e-12)
+    # Nothing but rounding may separate the factor from the spread that it was made from.
+    s = view(model._stream.pool)
+    W = np.zeros((2, 2))
+    W[np.tril_indices(2)] = s.whiten[:, 0]
+    np.testing.assert_allclose(W @ s.Sigma[0] @ W.T, np.eye(2), atol=1e-10)
+
+
+def test_odds_become_logarithms_once_they_leave_the_linear_range_and_order_as_before():
+    """The same stream, its far points drawn in from 1e100 scales to 1e30: the same merges."""
+    near = np.random.default_rng(2).normal(size=(60, 2))
+    far = np.random.default_rng(3).normal(size=(5, 2))
+    models = []
+    for reach in (1e30, 1e100):
+        X = np.concatenate([near[:30], reach * far, near[30:]])
+        models.append(SPC(12, w_min=0.0).fit(X))
+    linear, logs = models
+    assert linear._stream.pool[IN_LOGS] == 0
+    assert logs._stream.pool[IN_LOGS] == 1
+    assert np.array_equal(linear.structures_.count, logs.structures_.count)
+    assert np.array_equal(linear.labels_, logs.labels_)
+
+
+def test_beyond_reach_is_taken_to_be_at_the_farthest_place():
+    model = SPC(5).fit([[0.0], [1e200], [1e300]])
+    assert model.structures_.mean[:, 0].tolist() == [0.0, FARTHEST, FARTHEST]
