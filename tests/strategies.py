@@ -47,7 +47,9 @@ def streams(draw, most_features=6, most_points=200, least_points=1):
     if draw(st.booleans()):  # clusters in sequence
         labels.sort()
     spread = 10.0 ** rng.uniform(-1, 1, size=(n_clusters, d))
-    X = rng.normal(scale=8.0, size=(n_clusters, d))[labels] + spread[labels] * rng.normal(size=(n, d))
+    X = rng.normal(scale=8.0, size=(n_clusters, d))[labels] + spread[labels] * rng.normal(
+        size=(n, d)
+    )
     if draw(st.booleans()):  # duplicates, of no more than a few points of many
         copies = rng.integers(n, size=n // 4)
         X[rng.integers(n, size=len(copies))] = X[copies]

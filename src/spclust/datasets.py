@@ -1,10 +1,8 @@
 """Generated streams with known clusters."""
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from spclust.arrays import Floats, Integers
 
 # (centre, amplitude, wavelength) of each wave; the waves never cross.
 _WAVES = ((0.0, 2.0, 30.0), (12.0, 3.0, 24.0), (24.0, 2.0, 18.0))
@@ -35,8 +33,8 @@ def make_sine(
 
     Notes
     -----
-    With these defaults and the paper's parameters for its sine stream, N = 30, m = 1.4, gamma = 0.1,
-    beta = 0.05, eps = 0.95, SPC finds the three waves exactly for any scale from 0.8 to 1.25.
+    With these defaults and the paper's parameters for its sine stream (N = 30, m = 1.4,
+    gamma = 0.1, beta = 0.05, eps = 0.95) SPC finds the waves exactly at scale 0.8, 1 and 1.25.
     """
     rng = np.random.default_rng(seed)
     y = np.arange(n_samples) % len(_WAVES)

@@ -7,7 +7,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from spclust.core.stream import Floats, Integers, Stream, StructureTable
+from spclust.arrays import Floats, Integers, Rows
+from spclust.core.stream import Stream, StructureTable
 from spclust.core.typicality import exponent
 from spclust.params import COVARIANCE_TYPES, TABLE, Params, validate
 from spclust.rows import checked_rows, features_kept_on_failure
@@ -81,12 +82,16 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     >>> from spclust import SPC
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.normal(0, 1, (200, 2)), rng.normal(20, 1, (200, 2))])
-    >>> model = SPC(n_structures=10).fit(X)
+    >>> model = SPC(n_structures=30, scale=2.0).fit(X)
     >>> model.n_clusters_
     2
     >>> model.predict([[0.5, 0.5], [19.0, 21.0]])
     array([0, 1])
     """
+
+    _stream: Stream  # there once something was learnt
+    _built_with: dict[str, Any]  # parameters that may not change in the middle of the stream
+    _numbering: tuple[tuple[float, int], Integers] | None
 
     _parameter_constraints = {  # noqa: RUF012 - the name and form that scikit-learn asks for
         **{
@@ -155,8 +160,8 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         for name, value in self._built_with.items():
             if getattr(self, name) != value:
                 raise ValueError(
-                    f"{name} was changed from {value!r} to {getattr(self, name)!r} in the middle of "
-                    f"a stream: set it back, or call fit to start a new stream."
+                    f"{name} was changed from {value!r} to {getattr(self, name)!r} in the middle "
+                    "of a stream: set it back, or call fit to start a new stream."
                 )
 
     def _online_params(self) -> Params:
@@ -178,19 +183,13 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> Integers:
         """Cluster (n,) of the structure in which each row of X (n, d) is most typical."""
         check_is_fitted(self)
-        labels: Integers = self._structure_labels()[
-            self._stream.nearest(checked_rows(self, X, reset=False))
-        ]
-        return labels
+        return self._labels_of(checked_rows(self, X, reset=False))
 
     def typicality(self, X: Any) -> Floats:
         """Typicality (n, n_clusters_) of each row in the best structure of each cluster, 0 to 1."""
         check_is_fitted(self)
         rows = checked_rows(self, X, reset=False)
-        typicalities: Floats = np.exp(
-            -self._stream.nlt(rows, self._structure_labels(), self.n_clusters_)
-        )
-        return typicalities
+        return self._typicality_of(rows)
 
     def score_samples(self, X: Any) -> Floats:
         """Log typicality (n,) of each row in its best structure: 0 at most, lower is stranger."""
@@ -239,6 +238,15 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if self._numbering is not None and self._numbering[0] == (self.eps, self.min_samples):
             labels[labels >= 0] = self._numbering[1][labels[labels >= 0]]
         return labels
+
+    def _labels_of(self, rows: Rows) -> Integers:
+        labels: Integers = self._structure_labels()[self._stream.nearest(rows)]
+        return labels
+
+    def _typicality_of(self, rows: Rows) -> Floats:
+        labels = self._structure_labels()
+        u: Floats = np.exp(-self._stream.nlt(rows, labels, labels.max(initial=-1) + 1))
+        return u
 
     def _clusters_with_rows_first(self, nearest: Integers) -> tuple[tuple[float, int], Integers]:
         """Numbers for the clusters, those first that are nearest to a row; and what they hold for.

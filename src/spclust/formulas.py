@@ -3,11 +3,10 @@
 import numpy as np
 import numpy.typing as npt
 
+from spclust.arrays import Floats
 from spclust.core.typicality import exponent, mahalanobis_sq, nlt_from_odds
 from spclust.core.union import cholesky, inverse_lower, padded_spread, union_of_spreads
 from spclust.params import validate
-
-Floats = npt.NDArray[np.float64]
 
 
 def typicality(
@@ -39,7 +38,7 @@ def typicality(
     """
     validate({"m": m}, "typicality")
     mean = _vector("mu", mu)
-    unit, W = _whitening("Sigma", _spread("Sigma", Sigma, mean.size))
+    unit, W = _whitening(_spread("Sigma", Sigma, mean.size))
     points = np.asarray(x, dtype=np.float64)
     if points.ndim not in (1, 2) or points.shape[-1] != mean.size:
         raise ValueError(
@@ -96,8 +95,8 @@ def covariance_union(
         U.append(padded_spread(spread, mean - _vector(f"mu{number}", own, d)))
     # Dividing by a power of four, near the size of the spreads, is exact and keeps them in range.
     unit = 4.0 ** np.floor(np.log2(max(np.abs(U[0]).max(), np.abs(U[1]).max())) / 2)
-    union: Floats = union_of_spreads(U[0] / unit, U[1] / unit, np.finfo(float).tiny)
-    return union * unit
+    union: Floats = unit * union_of_spreads(U[0] / unit, U[1] / unit, np.finfo(float).tiny)
+    return union
 
 
 def _vector(name: str, values: npt.ArrayLike, size: int | None = None) -> Floats:
@@ -123,12 +122,12 @@ def _spread(name: str, values: npt.ArrayLike, d: int) -> Floats:
         np.linalg.cholesky(spread)
     except np.linalg.LinAlgError:
         raise ValueError(
-            f"{name} must be positive definite; adding a small multiple of the identity makes it so."
+            f"{name} must be positive definite; adding a small multiple of the identity helps."
         ) from None
     return (spread + spread.T) / 2
 
 
-def _whitening(name: str, spread: Floats) -> tuple[float, Floats]:
-    """(unit, W) with W^T W = (Sigma / unit^2)^-1, unit a power of two near the largest deviation."""
+def _whitening(spread: Floats) -> tuple[float, Floats]:
+    """(unit, W) with W^T W = (Sigma / unit^2)^-1; unit is a power of two of Sigma's size."""
     unit = 2.0 ** np.floor(np.log2(np.sqrt(spread.diagonal().max())))
     return unit, inverse_lower(cholesky(spread / unit / unit, np.finfo(float).tiny))

@@ -27,11 +27,12 @@ class Parameter(NamedTuple):
 
     def admits(self, value: Any) -> bool:
         """Whether `value` is of the right kind and within range."""
-        if isinstance(value, bool) or not isinstance(value, self.kind) or math.isnan(value):
+        if isinstance(value, bool) or not isinstance(value, self.kind):
             return False
-        above = value >= self.low if self.closed in ("left", "both") else value > self.low
+        number = float(value)  # type: ignore[arg-type] # a Real or an Integral
         high = math.inf if self.high is None else self.high
-        below = value <= high if self.closed in ("right", "both") else value < high
+        above = number >= self.low if self.closed in ("left", "both") else number > self.low
+        below = number <= high if self.closed in ("right", "both") else number < high
         return above and below
 
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from spclust.arrays import Floats, Integers
 from spclust.estimator import SPC
 
 try:
@@ -16,8 +16,6 @@ except ImportError as error:  # pragma: no cover - depends on the installation
     raise ImportError(
         "spclust.plot needs matplotlib: install it with pip install 'spclust[plot]'."
     ) from error
-
-Floats = npt.NDArray[np.float64]
 
 # Okabe and Ito's colours: told apart with any kind of colour vision, and in print.
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
@@ -48,7 +46,7 @@ def structures(model: SPC, X: Any = None, ax: Axes | None = None) -> Axes:
     table = model.structures_
     left, right, bottom, top = extent = _extent(model, X)
     grid = _grid(extent)
-    u = model.typicality(grid)
+    u = model._typicality_of(grid)
     picture = np.ones((len(grid), 4))
     picture[:, :3] = _rgb(u.argmax(axis=1)) if u.shape[1] else 1.0
     picture[:, 3] = 0.6 * u.max(axis=1, initial=0.0)
@@ -57,7 +55,7 @@ def structures(model: SPC, X: Any = None, ax: Axes | None = None) -> Axes:
     )
     if X is not None:
         points = np.asarray(X, dtype=float)
-        ax.scatter(*points.T, s=2, color="0.6", alpha=0.5, linewidths=0, zorder=1)
+        ax.scatter(points[:, 0], points[:, 1], s=2, color="0.6", alpha=0.5, linewidths=0, zorder=1)
     for mean, covariance, label in zip(table.mean, table.covariance, table.label, strict=True):
         variances, directions = np.linalg.eigh(covariance)
         ax.add_patch(
@@ -72,9 +70,8 @@ def structures(model: SPC, X: Any = None, ax: Axes | None = None) -> Axes:
             )
         )
     area = 15.0 + 85.0 * table.count / table.count.max()
-    ax.scatter(
-        *table.mean.T, s=area, c=_rgb(table.label), edgecolors="white", linewidths=0.8, zorder=3
-    )
+    x, y = table.mean.T
+    ax.scatter(x, y, s=area, c=_rgb(table.label), edgecolors="white", linewidths=0.8, zorder=3)
     ax.set(xlim=(left, right), ylim=(bottom, top))
     _name_axes(model, ax)
     return ax
@@ -97,11 +94,12 @@ def decision_regions(model: SPC, ax: Axes | None = None) -> Axes:
     """
     ax = _axes(model, ax)
     extent = (*ax.get_xlim(), *ax.get_ylim()) if ax.has_data() else _extent(model, None)
-    labels = model.predict(_grid(extent))
+    labels = model._labels_of(_grid(extent))
     picture = 0.5 + 0.5 * _rgb(labels).reshape(_GRID, _GRID, 3)
     ax.imshow(picture, extent=extent, origin="lower", aspect="auto", zorder=0)
     table = model.structures_
-    ax.scatter(*table.mean.T, s=12, c=_rgb(table.label), edgecolors="black", linewidths=0.5)
+    x, y = table.mean.T
+    ax.scatter(x, y, s=12, c=_rgb(table.label), edgecolors="black", linewidths=0.5)
     ax.set(xlim=extent[:2], ylim=extent[2:])
     _name_axes(model, ax)
     return ax
@@ -138,7 +136,7 @@ def _grid(extent: tuple[float, ...]) -> Floats:
     return np.column_stack([x.ravel(), y.ravel()])
 
 
-def _rgb(labels: npt.NDArray[np.int64]) -> Floats:
+def _rgb(labels: Integers) -> Floats:
     """Colours (n, 3) of clusters (n,); noise is grey."""
     palette = np.array([to_rgb(colour) for colour in (*_COLOURS, _NOISE)])
     return palette[np.where(labels >= 0, labels % len(_COLOURS), len(_COLOURS))]

@@ -5,8 +5,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import validate_data
+
+from spclust.arrays import Booleans, Rows
 
 _FEATURE_ATTRIBUTES = ("n_features_in_", "feature_names_in_")
 
@@ -26,7 +27,7 @@ def features_kept_on_failure(estimator: Any) -> Iterator[None]:
         raise
 
 
-def checked_rows(estimator: Any, X: Any, *, reset: bool) -> npt.NDArray[np.floating]:
+def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
     """X as a finite float array (n, d), float32 left as it is; names and width checked or noted.
 
     With `reset` the features of X become those of the estimator, else they must agree with them.
@@ -37,7 +38,7 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> npt.NDArray[np.float
             "X.reshape(1, -1) makes it one row, X.reshape(-1, 1) one feature."
         )
     try:
-        rows: npt.NDArray[np.floating] = validate_data(
+        rows: Rows = validate_data(
             estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False
         )
     except ValueError as error:
@@ -51,7 +52,7 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> npt.NDArray[np.float
     return rows
 
 
-def _sentence_about_non_finite(rows: Any, finite: npt.NDArray[np.bool_], names: Any) -> str:
+def _sentence_about_non_finite(rows: Any, finite: Booleans, names: Any) -> str:
     row, column = (int(i) for i in np.argwhere(~finite)[0])
     what = "NaN" if np.isnan(rows[row, column]) else "infinity (inf)"
     bad_rows = int((~finite).any(axis=1).sum())

@@ -36,7 +36,9 @@ def pairwise_distances(table, m):
     return D
 
 
-@given(X=streams(most_points=60), params=online_params(most_structures=15), eps=st.floats(0.05, 0.99))
+@given(
+    X=streams(most_points=60), params=online_params(most_structures=15), eps=st.floats(0.05, 0.99)
+)
 def test_clustering_is_dbscan_on_the_distance_of_eq_3(X, params, eps):
     model = SPC(**params).fit(X)
     D = pairwise_distances(model.structures_, params["m"])
@@ -49,13 +51,16 @@ def test_clustering_is_dbscan_on_the_distance_of_eq_3(X, params, eps):
 
 @given(X=streams(most_points=60), params=online_params(most_structures=15), seed=seeds)
 def test_predict_typicality_and_score_follow_eq_17_eq_2_and_eq_4(X, params, seed):
-    """Row by row, against the public formula: the nearest structure, its cluster, its typicality."""
+    """Row by row, against the public formula: nearest structure, its cluster, its typicality."""
     model = SPC(**params).fit(X)
     table = model.structures_
     rng = np.random.default_rng(seed)
     rows = X[rng.integers(len(X), size=20)] + rng.normal(size=(20, X.shape[1]))
     u = np.array(
-        [typicality(rows, table.mean[i], table.covariance[i], params["m"]) for i in range(len(table))]
+        [
+            typicality(rows, table.mean[i], table.covariance[i], params["m"])
+            for i in range(len(table))
+        ]
     )
     distance_eq17 = 1 - u**2
     best = distance_eq17.min(axis=0)
@@ -68,7 +73,9 @@ def test_predict_typicality_and_score_follow_eq_17_eq_2_and_eq_4(X, params, seed
     np.testing.assert_allclose(model.typicality(rows), by_cluster, rtol=1e-7, atol=1e-300)
     with np.errstate(divide="ignore"):
         scores = np.log(u.max(axis=0))
-    np.testing.assert_allclose(model.score_samples(rows)[clear], scores[clear], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(
+        model.score_samples(rows)[clear], scores[clear], rtol=1e-6, atol=1e-9
+    )
 
 
 def test_noise_structures_give_noise_labels_and_no_typicality_column():

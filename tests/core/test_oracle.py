@@ -8,13 +8,15 @@ from spclust import SPC
 from tests.reference.algorithm1 import Algorithm1
 from tests.strategies import online_params, streams
 
+# Streams in which a decision was taken by less than this, relative, are drawn anew (E12).
+TIE = 1e-9
+
 
 def run_both(X, params):
-    """Both models after the stream; streams with a tie (E12 up to rounding) are drawn anew."""
+    """Both models after the stream."""
     oracle = Algorithm1(**params)
     for x in X:
         oracle.update(x)
-    assume(oracle.narrowest > 1e-9)
     return oracle, SPC(**params).fit(X)
 
 
@@ -34,18 +36,22 @@ def assert_same_structures(oracle, model):
 @given(X=streams(), params=online_params())
 def test_the_compiled_path_gives_the_structures_of_algorithm_1(X, params):
     oracle, model = run_both(X, params)
+    assume(oracle.narrowest > TIE)
     assert_same_structures(oracle, model)
     assert model._stream.pruned == oracle.pruned
     assert model._stream.merges == oracle.merges
 
 
 @settings(max_examples=60)
-@given(X=streams(least_points=100), params=online_params(most_structures=12), seed=st.integers(0, 99))
+@given(
+    X=streams(least_points=100), params=online_params(most_structures=12), seed=st.integers(0, 99)
+)
 def test_streams_that_prune_much_agree_too(X, params, seed):
     """Clusters that come and go under a short memory: most structures end by being pruned."""
     jumps = np.random.default_rng(seed).normal(scale=50.0, size=(10, X.shape[1]))
     X = X + np.repeat(jumps, -(-len(X) // 10), axis=0)[: len(X)]
     oracle, model = run_both(X, {**params, "w_min": 0.2147, "beta": 0.3})
+    assume(oracle.narrowest > TIE)
     assert_same_structures(oracle, model)
 
 

@@ -5,6 +5,7 @@ Functions of the state: none of them changes it, so clusters may be read at any 
 
 import numpy as np
 
+from spclust.arrays import Booleans, Floats, Integers
 from spclust.core.compile import kernel
 from spclust.core.structures import (
     EXPONENT,
@@ -26,7 +27,7 @@ def odds_limit(eps: float, in_logs: bool) -> float:
 
 
 @kernel
-def dbscan_labels(adjacent, min_samples):
+def dbscan_labels(adjacent: Booleans, min_samples: int) -> Integers:
     """DBSCAN's labels (k,) from an adjacency matrix (k, k) with a true diagonal.
 
     GetClustering of Algorithm 1. A core has at least min_samples neighbours, itself included;
@@ -58,7 +59,7 @@ def dbscan_labels(adjacent, min_samples):
 
 
 @kernel
-def nearest_structures(pool, X, order):
+def nearest_structures(pool: Floats, X: Floats, order: Integers) -> Integers:
     """For each row of X (rows, d) the position in `order` of its nearest structure. Eq. (17).
 
     The distance 1 - u^2 of Eq. (17) grows with the squared Mahalanobis distance, which therefore
@@ -81,7 +82,7 @@ def nearest_structures(pool, X, order):
 
 
 @kernel
-def least_nlt(pool, X, group, n_groups):
+def least_nlt(pool: Floats, X: Floats, group: Integers, n_groups: int) -> Floats:
     """NLT (rows, n_groups) of each row of X in the best structure of each group. Eq. (4).
 
     `group` (live,) gives the group of each slot, -1 for none.

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spclust.arrays import Floats
 from spclust.core.compile import kernel, paragraph
 from spclust.core.footprint import merged_mean, merged_total, newer_share, updated_total
 from spclust.core.structures import (
@@ -28,6 +29,7 @@ from spclust.core.structures import (
     RESCANS,
     SEEN,
     W_MIN,
+    Structures,
     distances_in_structure,
     distances_of_point,
     has_left_linear_range,
@@ -55,7 +57,7 @@ class Workspace(NamedTuple):
 
 
 @kernel
-def learn(pool, X):
+def learn(pool: Floats, X: Floats) -> None:
     """Learn the rows of X (rows, d), in order. Modified in place: pool."""
     s = view_in_kernel(pool)
     d, n = s.mean.shape
@@ -68,7 +70,7 @@ def learn(pool, X):
 
 
 @paragraph
-def update(s, work):
+def update(s: Structures, work: Workspace) -> None:
     """UpdateSPC: learn the point work.z. Modified in place: s."""
     insert(s, work)
     if s.head[LIVE] > s.head[CAPACITY]:  # E11: while there is room, nothing but insertion
@@ -79,7 +81,7 @@ def update(s, work):
 
 
 @paragraph
-def insert(s, work):
+def insert(s: Structures, work: Workspace) -> None:
     """Give the point a structure of its own: (z, I, w = 1, count = 1, age = 1)."""
     slot = int(s.head[LIVE])
     s.mean[:, slot] = work.z
@@ -99,7 +101,7 @@ def insert(s, work):
 
 
 @paragraph
-def refresh_weights(s):
+def refresh_weights(s: Structures) -> None:
     """Eq. 13 for every structure (E5: all of them, before anything is pruned or merged)."""
     newest = int(s.head[LIVE]) - 1
     in_logs = s.head[IN_LOGS] == 1.0
@@ -112,8 +114,8 @@ def refresh_weights(s):
 
 
 @paragraph
-def prune(s, work):
-    """Take out structures lighter than w_min, oldest first: merged if close to another one, or lost.
+def prune(s: Structures, work: Workspace) -> None:
+    """Take out structures lighter than w_min, oldest first: merged into a near one, or lost.
 
     A structure that took in another one is not looked at again for this point.
     """
@@ -132,7 +134,7 @@ def prune(s, work):
 
 
 @kernel
-def next_too_light(s, last):
+def next_too_light(s: Structures, last: float) -> int:
     """Slot of the oldest structure created after `last` that is lighter than w_min, or -1."""
     found = -1
     for i in range(int(s.head[LIVE])):
@@ -146,14 +148,14 @@ def next_too_light(s, last):
 
 
 @paragraph
-def merge_closest(s, work):
+def merge_closest(s: Structures, work: Workspace) -> None:
     """Merge the two structures with the smallest D."""
     i = scan_for_nearest(s.nearest_odds, s.id, int(s.head[LIVE]))
     merge(i, int(s.nearest[i]), s, work)
 
 
 @paragraph
-def merge(i, j, s, work):
+def merge(i: int, j: int, s: Structures, work: Workspace) -> None:
     """Merge: the older of two structures takes in the newer one (E7). Modified in place: s."""
     older, newer = (i, j) if s.id[i] < s.id[j] else (j, i)
     share = newer_share(s.head[GAMMA], s.count[older], s.count[newer])
@@ -181,7 +183,7 @@ def merge(i, j, s, work):
 
 
 @paragraph
-def remove(slot, s):
+def remove(slot: int, s: Structures) -> None:
     """Forget the structure in `slot`; the last one moves into the gap. Modified in place: s."""
     last = int(s.head[LIVE]) - 1
     for i in range(last + 1):
@@ -193,7 +195,7 @@ def remove(slot, s):
 
 
 @paragraph
-def relate(slot, s, work):
+def relate(slot: int, s: Structures, work: Workspace) -> None:
     """Compute the odds of one structure with all others, both ways. Modified in place: s.
 
     Where it is a neighbour's nearest and still is, or becomes it, that is noted; where it was and
@@ -224,7 +226,7 @@ def relate(slot, s, work):
 
 
 @kernel
-def note_neighbour(i, slot, s):
+def note_neighbour(i: int, slot: int, s: Structures) -> None:
     """Update the nearest neighbour of i after its pair odds with `slot` changed."""
     odds, known = s.pair[i, slot], s.nearest_odds[i]
     nearest = int(s.nearest[i])
@@ -233,15 +235,13 @@ def note_neighbour(i, slot, s):
             s.nearest_odds[i] = odds
         else:
             s.nearest[i] = _NONE
-    elif nearest != _NONE and (
-        odds < known or (odds == known and s.id[slot] < s.id[nearest])
-    ):
+    elif nearest != _NONE and (odds < known or (odds == known and s.id[slot] < s.id[nearest])):
         s.nearest[i] = slot
         s.nearest_odds[i] = odds
 
 
 @kernel
-def renew_nearest(s):
+def renew_nearest(s: Structures) -> None:
     """Look again for each nearest neighbour that has come into doubt. Modified in place: s."""
     live = int(s.head[LIVE])
     for i in range(live):

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from spclust.arrays import Floats, Integers, Rows
 from spclust.core import offline, online
 from spclust.core.structures import (
     EVALUATIONS,
@@ -22,9 +22,6 @@ from spclust.core.structures import (
     view,
 )
 from spclust.params import Params
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 # Rows converted and handed to a kernel at a time: large enough to hide the call, small enough
 # that a batch of another type, or of another memory order, never exists twice as a whole.
@@ -88,7 +85,7 @@ class Stream:
         configure(self.pool, params)
         self.params = params
 
-    def learn(self, X: npt.NDArray[np.floating]) -> None:
+    def learn(self, X: Rows) -> None:
         """Learn the rows of X (rows, d), all finite, in order."""
         for _, rows in _chunks(X):
             self._clusterings.clear()
@@ -109,7 +106,7 @@ class Stream:
             self._clusterings[eps, min_samples] = offline.dbscan_labels(adjacent, min_samples)
         return self._clusterings[eps, min_samples]
 
-    def nearest(self, X: npt.NDArray[np.floating]) -> Integers:
+    def nearest(self, X: Rows) -> Integers:
         """Position (rows,), in order of age, of the structure in which each row is most typical."""
         order = self.order()
         nearest = np.empty(len(X), dtype=np.int64)
@@ -117,7 +114,7 @@ class Stream:
             nearest[part] = offline.nearest_structures(self.pool, rows, order)
         return nearest
 
-    def nlt(self, X: npt.NDArray[np.floating], labels: Integers, n_labels: int) -> Floats:
+    def nlt(self, X: Rows, labels: Integers, n_labels: int) -> Floats:
         """NLT (rows, n_labels) of each row in the best structure of each label.
 
         `labels` (k,) are those of the structures, oldest first; -1 is left out.
@@ -146,8 +143,13 @@ class Stream:
         return StructureTable(**columns)
 
 
-def _chunks(X: npt.NDArray[np.floating]) -> Iterator[tuple[slice, Floats]]:
-    """The rows of X in pieces that the kernels take, float64 in C order, and where they were."""
+def _chunks(X: Rows) -> Iterator[tuple[slice, Floats]]:
+    """The rows of X in pieces that the kernels take, and where they were.
+
+    Float64 in C order and not to be written to, whatever X is: kernels compile for one type.
+    """
     for start in range(0, len(X), _CHUNK):
         part = slice(start, start + _CHUNK)
-        yield part, np.ascontiguousarray(X[part], dtype=np.float64)
+        rows = np.ascontiguousarray(X[part], dtype=np.float64).view()
+        rows.flags.writeable = False
+        yield part, rows

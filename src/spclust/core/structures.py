@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spclust.arrays import Floats
 from spclust.core.compile import kernel, paragraph
 from spclust.core.typicality import LARGEST_LINEAR_EXPONENT, linear_range
 from spclust.params import Params
@@ -61,7 +62,7 @@ def pool_size(n_structures: int, d: int) -> int:
     return _HEAD + d + n * (d + d * (d + 1) // 2 + d * d + 7 + 2 * n)
 
 
-def empty_pool(params: Params, d: int) -> np.ndarray:
+def empty_pool(params: Params, d: int) -> Floats:
     """The state before the first point."""
     pool = np.zeros(pool_size(params.n_structures, d))
     pool[CAPACITY], pool[FEATURES] = params.n_structures, d
@@ -70,7 +71,7 @@ def empty_pool(params: Params, d: int) -> np.ndarray:
     return pool
 
 
-def configure(pool: np.ndarray, params: Params) -> None:
+def configure(pool: Floats, params: Params) -> None:
     """Write the parameters of the online phase. Modified in place: pool."""
     pool[EXPONENT], pool[SCALE] = params.exponent, params.scale
     pool[GAMMA], pool[BETA] = params.gamma, params.beta
@@ -113,14 +114,16 @@ view_in_kernel = paragraph(view)
 
 
 @paragraph
-def into_stream_units(x, s, z):
-    """z (d,) = (x - origin) / scale, kept within reach. Modified in place: z."""
+def into_stream_units(x: Floats, s: Structures, z: Floats) -> None:
+    """Z (d,) = (x - origin) / scale, kept within reach. Modified in place: z."""
     for c in range(z.size):
         z[c] = min(max((x[c] - s.origin[c]) / s.head[SCALE], -FARTHEST), FARTHEST)
 
 
 @kernel
-def distances_of_point(z, mean, whiten, live, offset, q):
+def distances_of_point(
+    z: Floats, mean: Floats, whiten: Floats, live: int, offset: Floats, q: Floats
+) -> None:
     """Squared distance of one point z (d,) in every live structure. Modified in place: offset, q.
 
     The bracket of Eq. (2), for all structures at once. offset is scratch (d, n); q is (n,).
@@ -143,7 +146,9 @@ def distances_of_point(z, mean, whiten, live, offset, q):
 
 
 @kernel
-def distances_in_structure(slot, mean, whiten, live, offset, q):
+def distances_in_structure(
+    slot: int, mean: Floats, whiten: Floats, live: int, offset: Floats, q: Floats
+) -> None:
     """Squared distance of every live mean in the one structure of `slot`.
 
     The bracket of Eq. (2), the other way round. Modified in place: offset (d, n), q (n,).
@@ -166,17 +171,17 @@ def distances_in_structure(slot, mean, whiten, live, offset, q):
 
 
 @kernel
-def has_left_linear_range(q, p):
+def has_left_linear_range(q: Floats, p: float) -> bool:
     """Whether q^p of any of these squared distances can't be told apart from 0 or infinity."""
     low, high = linear_range(p)
+    left = False
     for i in range(q.size):
-        if q[i] > high or 0.0 < q[i] < low:
-            return True
-    return False
+        left |= q[i] > high or 0.0 < q[i] < low
+    return left
 
 
 @kernel
-def take_logarithms(live, odds, pair, nearest_odds):
+def take_logarithms(live: int, odds: Floats, pair: Floats, nearest_odds: Floats) -> None:
     """From now on hold the logarithms of all odds. Modified in place: all three arrays."""
     for i in range(live):
         nearest_odds[i] = np.log(nearest_odds[i])
@@ -186,7 +191,7 @@ def take_logarithms(live, odds, pair, nearest_odds):
 
 
 @kernel
-def scan_for_nearest(row, ids, live):
+def scan_for_nearest(row: Floats, ids: Floats, live: int) -> int:
     """Slot with the smallest entry of `row`; among equals the structure created first (E12)."""
     best = 0
     for j in range(1, live):
@@ -196,7 +201,7 @@ def scan_for_nearest(row, ids, live):
 
 
 @kernel
-def move_slot(source, target, s):
+def move_slot(source: int, target: int, s: Structures) -> None:
     """Let the structure in slot `source` live in slot `target`. Modified in place: s."""
     s.mean[:, target] = s.mean[:, source]
     s.whiten[:, target] = s.whiten[:, source]

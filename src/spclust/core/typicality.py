@@ -12,6 +12,7 @@ range, their logarithms take their place; `in_logs` says which of the two an arr
 
 import numpy as np
 
+from spclust.arrays import Floats
 from spclust.core.compile import kernel
 
 # Beyond this exponent (m < 1.2) odds of ordinary data overflow, so they are kept as logarithms.
@@ -34,13 +35,13 @@ def exponent(m: float) -> float:
 
 
 @kernel
-def linear_range(p):
+def linear_range(p: float) -> tuple[float, float]:
     """The squared distances between which q^p and products of two of them stay representable."""
     return np.exp(_SMALLEST_LOG_ODDS / p), np.exp(_LARGEST_LOG_ODDS / p)
 
 
 @kernel
-def mahalanobis_sq(offset, whiten):
+def mahalanobis_sq(offset: Floats, whiten: Floats) -> float:
     """Squared Mahalanobis distance of one offset x - mu (d,), given W (d, d) with W^T W = Sigma^-1.
 
     Inside the bracket of Eq. (2). W is lower triangular.
@@ -55,7 +56,7 @@ def mahalanobis_sq(offset, whiten):
 
 
 @kernel
-def fill_odds(q, p, in_logs, odds):
+def fill_odds(q: Floats, p: float, in_logs: bool, odds: Floats) -> None:
     """Odds q^p of squared distances q, into `odds` (both of one length). Modified in place: odds.
 
     Powers of 2 and half-integers avoid the general power, which costs ten times as much.
@@ -81,13 +82,13 @@ def fill_odds(q, p, in_logs, odds):
 
 
 @kernel
-def typicality_from_odds(odds, in_logs):
+def typicality_from_odds(odds: float, in_logs: bool) -> float:
     """Typicality u = 1 / (1 + odds). Eq. (2), §III-A."""
     return 1.0 / (1.0 + np.exp(odds)) if in_logs else 1.0 / (1.0 + odds)
 
 
 @kernel
-def nlt_from_odds(odds, in_logs):
+def nlt_from_odds(odds: float, in_logs: bool) -> float:
     """Negative log typicality NLT = log(1 + odds). Eq. (4), §III-A."""
     if not in_logs:
         return np.log1p(odds)
@@ -97,7 +98,7 @@ def nlt_from_odds(odds, in_logs):
 
 
 @kernel
-def pair_odds(a, b, in_logs):
+def pair_odds(a: float, b: float, in_logs: bool) -> float:
     """Odds D / (1 - D) of the distance D = 1 - u_12 u_21 of two structures. Eq. (3), §III-A."""
     if not in_logs:
         return a + b + a * b
@@ -109,7 +110,7 @@ def pair_odds(a, b, in_logs):
 
 
 @kernel
-def structure_distance(odds, in_logs):
+def structure_distance(odds: float, in_logs: bool) -> float:
     """D of Eq. (3), §III-A, from its odds."""
     if in_logs:
         return 1.0 / (1.0 + np.exp(-odds))

@@ -6,6 +6,7 @@ the stream (see `structures`) each spread is at least the identity, so each pivo
 
 import numpy as np
 
+from spclust.arrays import Floats
 from spclust.core.compile import kernel
 
 # An eigenvalue that exceeds 1 by less than this per dimension exceeds it by rounding alone.
@@ -16,7 +17,7 @@ _PIVOT_NOISE = 2e-15
 
 
 @kernel
-def padded_spread(Sigma, delta):
+def padded_spread(Sigma: Floats, delta: Floats) -> Floats:
     """U = Sigma + delta delta^T, with delta (d,) = mean of the union - own mean.
 
     Eq. (14) and (15), §III-C.
@@ -30,7 +31,7 @@ def padded_spread(Sigma, delta):
 
 
 @kernel
-def cholesky(A, floor):
+def cholesky(A: Floats, floor: float) -> Floats:
     """Lower triangular L (d, d) with L L^T = A. Modified in place: A, on its diagonal, if at all.
 
     Where rounding ate a direction, because two means lie 10^10 scales apart, a pivot comes out
@@ -57,7 +58,7 @@ def cholesky(A, floor):
 
 
 @kernel
-def inverse_lower(L):
+def inverse_lower(L: Floats) -> Floats:
     """Inverse (d, d) of a lower triangular matrix."""
     d = L.shape[0]
     W = np.zeros((d, d))
@@ -72,7 +73,7 @@ def inverse_lower(L):
 
 
 @kernel
-def union_of_spreads(U1, U2, floor):
+def union_of_spreads(U1: Floats, U2: Floats, floor: float) -> Floats:
     """The smallest spread of the Eq. (16) form that covers both U1 and U2 (d, d). §III-C.
 
     L Q max(Lambda, I) Q^T L^T with U2 = L L^T and L^-1 U1 L^-T = Q Lambda Q^T (E1). It is symmetric

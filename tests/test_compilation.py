@@ -1,0 +1,64 @@
+"""The kernels' cache on disk: never stale, never in the way."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import spclust
+from spclust.core.compile import kernel
+
+READ_A_DISTANCE = """
+import numpy as np
+from spclust.core import offline
+from spclust.core.structures import LIVE, empty_pool, view
+from spclust.params import Params
+pool = empty_pool(Params(1, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0), 1)
+pool[LIVE] = 1
+view(pool).whiten[:] = 1.0
+print(float(offline.least_nlt(pool, np.array([[1.0]]), np.zeros(1, np.int64), 1)[0, 0]))
+print(sum(offline.least_nlt.stats.cache_hits.values()))
+"""
+
+
+def run(folder):
+    result = subprocess.run(
+        [sys.executable, "-c", READ_A_DISTANCE],
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    value, hits = result.stdout.split()
+    return float(value), int(hits)
+
+
+def copy_of_the_package(folder):
+    source = Path(spclust.__file__).parent
+    shutil.copytree(source, folder / "spclust", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def test_a_change_in_one_kernel_reaches_the_kernels_that_call_it(tmp_path):
+    """Numba alone looks at the caller's own file, and would go on running the old code."""
+    folder = copy_of_the_package(tmp_path)
+    first, _ = run(folder)
+    again, hits = run(folder)
+    assert again == first
+    assert hits == 1
+    leaf = folder / "spclust" / "core" / "structures.py"
+    code = leaf.read_text()
+    assert code.count("q[i] += y[i] * y[i]") == 2
+    leaf.write_text(code.replace("q[i] += y[i] * y[i]", "q[i] += 4.0 * y[i] * y[i]"))
+    changed, hits = run(folder)
+    assert changed > first
+    assert hits == 0
+
+
+def test_a_kernel_that_cannot_be_kept_on_disk_works_all_the_same():
+    names = {}
+    exec("def double(x):\n    return 2.0 * x", names)  # code without a file has no cache
+    double = kernel(names["double"])
+    assert double(21.0) == 42.0
+    assert not double.stats.cache_path

@@ -1,0 +1,76 @@
+"""What the documents claim exists, and the README's code runs as printed."""
+
+import ast
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def equation_table():
+    rows = re.findall(
+        r"^\| (.+?) \| .+? \| `(.+?)` \| `(.+?)` \|$", read("docs/equations.md"), re.M
+    )
+    assert len(rows) == 20
+    return rows
+
+
+def read(path):
+    return (ROOT / path).read_text()
+
+
+def functions_in(path):
+    tree = ast.parse(read(path))
+    return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+def test_every_equation_has_one_owner():
+    numbers = [number for number, _, _ in equation_table() if number.isdigit()]
+    assert numbers == [str(n) for n in range(1, 18)]
+
+
+@pytest.mark.parametrize(("number", "function", "test"), equation_table())
+def test_owners_and_their_tests_exist(number, function, test):
+    for place in (function, test):
+        path, name = place.split("::")
+        assert name in functions_in(path), f"{place} of equation {number}"
+    assert test.split("::")[1].startswith("test_")
+
+
+@pytest.mark.parametrize(
+    ("number", "function"),
+    [row[:2] for row in equation_table() if row[0].isdigit() and row[1].startswith("src")],
+)
+def test_owners_name_their_equation(number, function):
+    path, name = function.split("::")
+    docstring = ast.get_docstring(functions_in(path)[name])
+    assert re.search(rf"\(?\b{number}\)?", docstring), f"{name} does not mention Eq. {number}"
+
+
+def test_every_erratum_that_the_code_mentions_is_explained():
+    explained = set(re.findall(r"^\| (E\d+) \|", read("docs/errata.md"), re.M))
+    assert explained == {f"E{n}" for n in range(1, 13)}
+    for path in [*ROOT.glob("src/**/*.py"), *ROOT.glob("tests/**/*.py")]:
+        mentioned = set(re.findall(r"\bE\d{1,2}\b", path.read_text()))
+        assert mentioned - {"E501"} <= explained, path
+
+
+def test_links_of_the_documents_lead_somewhere():
+    for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
+        for link in re.findall(r"\]\((?!https?:)([^)#]+)\)", document.read_text()):
+            assert (document.parent / link).exists(), f"{document.name}: {link}"
+
+
+def test_the_readmes_code_does_what_it_says():
+    (code,) = re.findall(r"```python\n(.+?)```", read("README.md"), re.S)
+    names = {}
+    exec(code, names)
+    model = names["model"]
+    assert model.n_clusters_ == 2
+    assert model.predict([[0.5, -0.5], [21.0, 18.0]]).tolist() == [0, 1]
+    middle, home = model.score_samples([[10.0, 10.0], [0.0, 0.0]])
+    assert middle < -1 < home
+    assert np.isfinite(model.typicality(names["X"][:5])).all()

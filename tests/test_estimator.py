@@ -1,0 +1,171 @@
+"""SPC as scikit-learn sees it, and as its users do."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import spclust
+from spclust import SPC, decay_from_half_life
+from spclust.core import online
+from spclust.params import TABLE
+
+VARIANTS = [
+    SPC(),
+    SPC(gamma=0.1, beta=0.05, m=1.4),
+    SPC(10, min_samples=2, eps=0.8),
+    SPC(5, m=1.05, w_min=0.05, nlt_max=0.5, beta=0.01),
+    SPC(100, scale=0.3, m=2.5),
+]
+OUTSIDE_THE_SUITE = [
+    estimator_checks.check_dataframe_column_names_consistency,
+    estimator_checks.check_param_validation,
+    estimator_checks.check_inplace_ensure_writeable,
+]
+
+
+@parametrize_with_checks(VARIANTS, xfail_strict=True)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("check", OUTSIDE_THE_SUITE, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("model", VARIANTS, ids=repr)
+def test_scikit_learns_checks_outside_its_suite(check, model):
+    check("SPC", model)
+
+
+@pytest.fixture(name="X")
+def two_blobs():
+    rng = np.random.default_rng(0)
+    return np.concatenate([rng.normal(0, 1, (150, 2)), rng.normal(20, 1, (150, 2))])
+
+
+def test_public_names_are_there():
+    assert set(spclust.__all__) <= set(dir(spclust)) | {"plot", "datasets"}
+    for name in spclust.__all__:
+        assert getattr(spclust, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = spclust.nothing
+
+
+def test_parameters_but_the_first_go_by_name():
+    assert list(SPC().get_params()) == sorted([*TABLE, "covariance_type"])
+    with pytest.raises(TypeError):
+        SPC(30, 1.5)
+
+
+def test_labels_are_those_of_the_last_batch(X):
+    model = SPC(30, scale=2.0).fit(X)
+    assert np.array_equal(model.labels_, model.predict(X))
+    model.partial_fit(X[:3])
+    assert np.array_equal(model.labels_, model.predict(X[:3]))
+    assert model.n_samples_seen_ == 303
+    assert model.n_clusters_ == 2
+
+
+def test_fit_forgets_partial_fit_continues(X):
+    once = SPC(10).fit(X)
+    again = SPC(10).fit(X[::-1]).fit(X)
+    assert once._stream.pool.tobytes() == again._stream.pool.tobytes()
+    assert once.partial_fit(X).n_samples_seen_ == 600
+
+
+def test_labels_have_no_gap_where_a_cluster_is_nearest_to_no_row():
+    """Found by search: a structure whose own points have all become nearer to others."""
+    for seed in range(300):
+        X = np.random.default_rng(seed).normal(size=(60, 2)) * 3
+        model = SPC(8, gamma=1.0).fit(X)
+        labels = np.unique(model.labels_)
+        assert labels.tolist() == list(range(len(labels)))
+        assert np.array_equal(model.predict(X), model.labels_)
+        assert sorted(set(model.structures_.label)) == list(range(model.n_clusters_))
+        if len(labels) < model.n_clusters_:
+            return
+    pytest.fail("no such stream was found: the case is not tested")
+
+
+def test_clusters_can_be_read_for_another_eps_and_eps_can_be_set_at_any_time(X):
+    model = SPC(30, scale=2.0).fit(X)
+    assert set(model.clustering(eps=1.0)) == {0}
+    assert len(set(model.clustering(eps=0.0))) == 30
+    assert model.n_clusters_ == 2
+    model.set_params(eps=1.0)
+    assert model.n_clusters_ == 1
+    assert set(model.predict(X)) == {0}
+
+
+def test_decay_may_change_in_the_middle_of_a_stream_but_not_what_the_state_is_built_from(X):
+    model = SPC(10).fit(X)
+    model.set_params(gamma=0.1, beta=0.1).partial_fit(X)
+    for name, value in {"n_structures": 20, "m": 2.0, "scale": 3.0}.items():
+        before = model._stream.pool.tobytes()
+        old = model.get_params()[name]
+        with pytest.raises(ValueError, match=f"{name} was changed from {old} to {value}"):
+            model.set_params(**{name: value}).partial_fit(X)
+        assert model._stream.pool.tobytes() == before
+        model.set_params(**{name: old})
+    assert model.partial_fit(X).n_samples_seen_ == 900
+
+
+def test_clone_knows_nothing_and_pickle_knows_everything(X):
+    model = SPC(10, gamma=0.1).fit(X)
+    assert not hasattr(clone(model), "n_samples_seen_")
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy._stream.pool.tobytes() == model._stream.pool.tobytes()
+    assert np.array_equal(copy.partial_fit(X).labels_, model.partial_fit(X).labels_)
+    assert copy._stream.pool.tobytes() == model._stream.pool.tobytes()
+
+
+def test_it_works_in_a_pipeline(X):
+    labels = make_pipeline(StandardScaler(), SPC(20, scale=0.3)).fit_predict(X)
+    assert len(set(labels[:150])) == len(set(labels[150:])) == 1
+    assert labels[0] != labels[-1]
+
+
+@pytest.mark.parametrize(
+    "frame", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "Polars", "Arrow"]
+)
+def test_frames_keep_their_names(frame, X):
+    table = frame({"speed": X[:, 0], "load": X[:, 1]})
+    swapped = frame({"load": X[:, 1], "speed": X[:, 0]})
+    model = SPC(10).fit(table)
+    assert model.feature_names_in_.tolist() == ["speed", "load"]
+    assert np.array_equal(model.predict(table), SPC(10).fit(X).labels_)
+    with pytest.raises(ValueError, match="must be in the same order"):
+        model.partial_fit(swapped)
+
+
+def test_every_kind_of_array_gives_the_same_and_compiles_nothing_new(X):
+    X = X.astype(np.float32).astype(float)
+    expected = SPC(10).fit(X)._stream.pool.tobytes()
+    read_only = X.copy()
+    read_only.flags.writeable = False
+    kinds = [X.astype(np.float32), np.asfortranarray(X), read_only, X.tolist(), X[:, ::-1][:, ::-1]]
+    for rows in kinds:
+        assert SPC(10).fit(rows)._stream.pool.tobytes() == expected
+    assert len(online.learn.signatures) == 1
+
+
+def test_half_life_is_the_number_of_points_after_which_half_is_left():
+    rate = decay_from_half_life(250)
+    assert np.exp(-rate * 250) == pytest.approx(0.5)
+    for wrong in (0, -1, float("nan"), "10", True):
+        with pytest.raises(ValueError, match="points must be a number above 0"):
+            decay_from_half_life(wrong)
+
+
+def test_a_short_half_life_follows_the_stream_and_an_infinite_one_does_not():
+    X = np.linspace(0, 10, 2000)[:, np.newaxis]  # one structure is led along a line
+    follows = SPC(1, gamma=decay_from_half_life(50)).fit(X).structures_.mean[0, 0]
+    averages = SPC(1, gamma=decay_from_half_life(np.inf)).fit(X).structures_.mean[0, 0]
+    assert follows > 9.5
+    assert averages == pytest.approx(5.0)

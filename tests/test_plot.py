@@ -1,0 +1,65 @@
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.patches import Ellipse
+
+from spclust import SPC, datasets, plot
+
+
+@pytest.fixture
+def model():
+    yield SPC(30, m=1.4, gamma=0.1, beta=0.05).fit(datasets.make_sine()[0])
+    plt.close("all")
+
+
+def test_structures_draws_every_structure_where_its_typicality_is_a_half(model):
+    X, _ = datasets.make_sine()
+    ax = plot.structures(model, X)
+    assert ax is plt.gca()
+    outlines = [patch for patch in ax.patches if isinstance(patch, Ellipse)]
+    table = model.structures_
+    assert len(outlines) == len(table)
+    from spclust import typicality
+
+    for outline, mean, covariance in zip(outlines, table.mean, table.covariance, strict=True):
+        edge = outline.get_patch_transform().transform([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
+        np.testing.assert_allclose(typicality(edge, mean, covariance, 1.4), 0.5, rtol=1e-9)
+    assert ax.get_xlim()[0] < X[:, 0].min()
+    assert ax.get_ylim()[1] > X[:, 1].max()
+
+
+def test_decision_regions_colours_places_as_predict_does(model):
+    _, ax = plt.subplots()
+    ax.set(xlim=(0, 40), ylim=(-5, 30))
+    ax.plot([0, 40], [-5, 30])
+    assert plot.decision_regions(model, ax=ax) is ax
+    picture = ax.images[0].get_array()
+    places = np.array([[20.0, 0.0], [20.0, 12.0], [20.0, 24.0]])
+    left, right, bottom, top = ax.images[0].get_extent()
+    size = len(picture)
+    columns = ((places[:, 0] - left) / (right - left) * size).astype(int)
+    rows = ((places[:, 1] - bottom) / (top - bottom) * size).astype(int)
+    expected = 0.5 + 0.5 * plot._rgb(model.predict(places))
+    np.testing.assert_allclose(picture[rows, columns], expected)
+    assert len({tuple(colour) for colour in expected}) == 3
+
+
+def test_names_of_features_become_names_of_axes_and_noise_is_grey():
+    X = pd.DataFrame({"speed": [0.0, 0.1, 0.2, 90.0], "load": [0.0, 0.1, 0.0, 0.0]})
+    model = SPC(10, min_samples=2).fit(X)
+    ax = plot.structures(model)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("speed", "load")
+    assert plot._rgb(np.array([-1]))[0].tolist() == pytest.approx([0.6, 0.6, 0.6])
+    plt.close("all")
+
+
+def test_a_model_that_finds_only_noise_can_be_drawn():
+    model = SPC(10, min_samples=5).fit([[0.0, 0.0], [50.0, 0.0], [0.0, 50.0]])
+    assert model.n_clusters_ == 0
+    plot.structures(model)
+    plot.decision_regions(model)
+    plt.close("all")
