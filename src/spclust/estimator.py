@@ -130,7 +130,9 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Learn the rows of X (n, d), in order, as a new stream; what was known is forgotten."""
-        return self._learn(X, new=True)
+        self._learn(X, new=True)
+        self._close_gaps()
+        return self
 
     def partial_fit(self, X: Any, y: object = None) -> Self:
         """Learn the rows of X (n, d), in order, as the continuation of the stream.
@@ -151,9 +153,8 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             stream.learn(rows)
         self._stream = stream
         self._built_with = {name: getattr(self, name) for name in _BUILT_IN}
-        nearest = stream.nearest(rows)
-        self._numbering = self._clusters_with_rows_first(nearest) if new else None
-        self.labels_ = self._structure_labels()[nearest]
+        self._numbering = None
+        self.labels_ = self._structure_labels()[stream.nearest(rows)]
         return self
 
     def _refuse_changes(self) -> None:
@@ -236,7 +237,7 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _structure_labels(self) -> Integers:
         labels = self.clustering()
         if self._numbering is not None and self._numbering[0] == (self.eps, self.min_samples):
-            labels[labels >= 0] = self._numbering[1][labels[labels >= 0]]
+            return _renumbered(labels, self._numbering[1])
         return labels
 
     def _labels_of(self, rows: Rows) -> Integers:
@@ -248,13 +249,20 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         u: Floats = np.exp(-self._stream.nlt(rows, labels, labels.max(initial=-1) + 1))
         return u
 
-    def _clusters_with_rows_first(self, nearest: Integers) -> tuple[tuple[float, int], Integers]:
-        """Numbers for the clusters, those first that are nearest to a row; and what they hold for.
+    def _close_gaps(self) -> None:
+        """Number clusters that are nearest to a row of `labels_` first.
 
         `labels_` is then without gaps, as scikit-learn has it, even where the structures of a
         cluster are the nearest ones of no row at all.
         """
-        labels = self.clustering()
-        has_row = np.isin(np.arange(labels.max(initial=-1) + 1), labels[nearest])
+        has_row = np.isin(np.arange(self.n_clusters_), self.labels_)
         numbers = np.argsort(np.argsort(~has_row, kind="stable"))
-        return (self.eps, self.min_samples), numbers
+        self._numbering = (self.eps, self.min_samples), numbers
+        self.labels_ = _renumbered(self.labels_, numbers)
+
+
+def _renumbered(labels: Integers, numbers: Integers) -> Integers:
+    """Labels (n,) with each cluster c called numbers[c]; noise stays -1."""
+    renumbered = labels.copy()
+    renumbered[labels >= 0] = numbers[labels[labels >= 0]]
+    return renumbered
