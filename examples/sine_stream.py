@@ -52,8 +52,8 @@ def stream_through(model, X):
 def peers(X):
     """Two of scikit-learn's incremental clusterers, which are told the number of clusters."""
     learners = {
-        "MiniBatchKMeans(3)": MiniBatchKMeans(3, random_state=0, n_init=3),
-        "Birch(3)": Birch(n_clusters=3),
+        "MiniBatchKMeans,\ntold k = 3": MiniBatchKMeans(3, random_state=0, n_init=3),
+        "Birch,\ntold k = 3": Birch(n_clusters=3),
     }
     for name, learner in learners.items():
         for start in range(0, len(X), BATCH):
@@ -107,7 +107,7 @@ def main():
     results = {"SPC": scores(y, labels)}
     results.update((name, scores(y, found)) for name, found in peers(X))
     for name, (share, nmi) in results.items():
-        console.print(f"{name:>18}: purity {share:.3f}, NMI {nmi:.3f}")
+        console.print(f"{name.replace(chr(10), ' '):>28}: purity {share:.3f}, NMI {nmi:.3f}")
     path = Path("output/sine.png")
     draw(model, X, results, path)
     console.print(f"{len(X)} points in {seconds:.2f} s in batches of {BATCH}; figure: {path}")

@@ -1,9 +1,12 @@
 """Bad input: one sentence that says what, where and what to do; the model stays as it was."""
 
+import datetime as dt
 import re
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -32,6 +35,16 @@ BAD_ROWS = {
     "no rows": (np.empty((0, 3)), r"Found array with 0 sample\(s\)"),
     "1-D": (np.ones(3), "X must be 2-D, rows by features, but is 1-D of length 3. Reshape"),
     "3-D": (np.ones((2, 2, 3)), "dim 3"),
+    "ragged": ([[1.0, 2.0, 3.0], [1.0]], "its rows are of different lengths"),
+    "a word": ("abc", "X must be 2-D, rows by features, but is 'abc'"),
+    "an empty list": ([], "X must be 2-D, rows by features, but is 1-D of length 0"),
+    "masked": (np.ma.masked_greater(GOOD, 2.0), "X contains NaN at row"),
+    "dates": (np.ones((5, 3), "M8[s]"), r"holds times \(datetime64\[s\]\), not numbers"),
+    "a cell that is a list": ([[1.0, [2.0], 3.0]], "different lengths|where a number is needed"),
+    "missing, as an object": (
+        np.array([[1.0, 2.0, pd.NA]], dtype=object),
+        "X holds <NA> at row 0, column 2, where a number is needed",
+    ),
 }
 BAD_FRAMES = {
     "NaN in a frame": (FRAME.mask(FRAME.iloc[3, 2] == FRAME), "NaN at row 3, column 'heat'"),
@@ -40,13 +53,37 @@ BAD_FRAMES = {
         FRAME[["load", "speed", "heat"]],
         "must be in the same order as they were in fit",
     ),
+    "text in a Polars frame": (
+        pl.DataFrame(TEXT.to_dict("list")),
+        "X holds 'Paris' at row 0, column 'load', where a number is needed",
+    ),
+    "text in an Arrow table": (
+        pa.table(TEXT.to_dict("list")),
+        "X holds 'Paris' at row 0, column 'load', where a number is needed",
+    ),
+    "times in a frame": (
+        FRAME.assign(load=pd.Timestamp("2026-01-01")),
+        "Column 'load' of X holds times",
+    ),
+    "times in a Polars frame": (
+        pl.DataFrame({"speed": [1.0], "load": [dt.datetime(2026, 1, 1)], "heat": [1.0]}),
+        "Column 'load' of X holds times",
+    ),
+    "times in an Arrow table": (
+        pa.table({"speed": [1.0], "load": [dt.datetime(2026, 1, 1)], "heat": [1.0]}),
+        "Column 'load' of X holds times",
+    ),
     "renamed": (FRAME.rename(columns={"heat": "cold"}), "Feature names unseen at fit time"),
 }
 
 
 def everything(model):
     state = {name: value for name, value in vars(model).items() if name != "_stream"}
-    return repr(sorted(state.items(), key=str)), model._stream.pool.tobytes()
+    return (
+        repr(sorted(state.items(), key=str)),
+        model._stream.pool.tobytes(),
+        model.labels_.tolist(),
+    )
 
 
 @pytest.mark.parametrize("method", ["fit", "partial_fit", "predict", "typicality", "score_samples"])
@@ -57,7 +94,7 @@ def test_bad_rows_are_refused_and_change_nothing(name, method):
         return  # to fit these are a new stream
     model = SPC(10).fit(FRAME if name in BAD_FRAMES else GOOD)
     before = everything(model)
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises((ValueError, TypeError), match=sentence):
         getattr(model, method)(rows)
     assert everything(model) == before
     model.partial_fit(FRAME if name in BAD_FRAMES else GOOD)
@@ -66,7 +103,7 @@ def test_bad_rows_are_refused_and_change_nothing(name, method):
 @pytest.mark.parametrize("name", [name for name in BAD_ROWS if not name.startswith("too")])
 def test_a_failed_first_fit_leaves_an_unfitted_model(name):
     model = SPC(10)
-    with pytest.raises(ValueError, match=BAD_ROWS[name][1]):
+    with pytest.raises((ValueError, TypeError), match=BAD_ROWS[name][1]):
         model.partial_fit(BAD_ROWS[name][0])
     assert vars(model) == vars(SPC(10))
 
@@ -88,7 +125,8 @@ BAD_PARAMETERS = [
     ("m", 1.0), ("m", 0.5), ("m", np.nan), ("m", None),
     ("gamma", -0.1), ("gamma", np.inf), ("beta", -1e-9), ("beta", np.nan),
     ("w_min", 1.0), ("w_min", -0.1), ("nlt_max", -1), ("eps", 1.1), ("eps", -0.1),
-    ("min_samples", 0), ("min_samples", 1.5), ("scale", 0.0), ("scale", -1.0), ("scale", 1e-200),
+    ("min_samples", 0), ("min_samples", 1.5), ("min_samples", 10**30),
+    ("scale", 0.0), ("scale", -1.0), ("scale", 1e-200),
     ("covariance_type", "tied"),
 ]  # fmt: skip
 
@@ -107,6 +145,19 @@ def test_parameters_are_checked_in_fit_by_name_range_and_value(name, value):
     assert fitted._stream.pool.tobytes() == before
     if name in TABLE:
         assert not TABLE[name].admits(value)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_truth_values_are_no_numbers(name):
+    model = SPC(4).fit(GOOD)
+    with pytest.raises(ValueError, match=rf"{name}.* of SPC must be .* True"):
+        model.set_params(**{name: True}).partial_fit(GOOD)
+    assert model.n_samples_seen_ == len(GOOD)
+
+
+def test_too_many_structures_for_the_memory_are_refused_in_a_sentence():
+    with pytest.raises(MemoryError, match=r"1000000 structures of 3 .* GB: lower n_s"):
+        SPC(1_000_000).fit(GOOD)
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -143,6 +194,11 @@ BAD_FORMULAS = {
         covariance_union,
         (EYE, [0, 0], np.full((2, 2), np.inf), [0, 0], [0, 0]),
         "Sigma2 must hold",
+    ),
+    "too far": (
+        covariance_union,
+        (EYE, [0, 0], EYE, [1e200, 0], [0, 0]),
+        "mu2 is too far from mu",
     ),
     "mu2": (covariance_union, (EYE, [0, 0], EYE, [0], [0, 0]), r"mu2 must have shape \(2,\)"),
 }

@@ -9,6 +9,14 @@ from pathlib import Path
 import spclust
 from spclust.core.compile import kernel
 
+LEARN = """
+import numpy as np
+from spclust import SPC
+X = np.random.default_rng(0).normal(size=(60, 2)) * 5
+model = SPC(8, beta=0.1, w_min=0.1).fit(X)
+print(model.structures_.count.tolist(), model.labels_.tolist(), model._stream.pruned)
+"""
+
 READ_A_DISTANCE = """
 import numpy as np
 from spclust.core import offline
@@ -47,10 +55,10 @@ def test_a_change_in_one_kernel_reaches_the_kernels_that_call_it(tmp_path):
     again, hits = run(folder)
     assert again == first
     assert hits == 1
-    leaf = folder / "spclust" / "core" / "structures.py"
+    leaf = folder / "spclust" / "core" / "lanes.py"
     code = leaf.read_text()
-    assert code.count("q[i] += y[i] * y[i]") == 2
-    leaf.write_text(code.replace("q[i] += y[i] * y[i]", "q[i] += 4.0 * y[i] * y[i]"))
+    assert code.count("q[0] + y[0] * y[0]") == 1
+    leaf.write_text(code.replace("q[0] + y[0] * y[0]", "q[0] + 4.0 * y[0] * y[0]"))
     changed, hits = run(folder)
     assert changed > first
     assert hits == 0
@@ -62,3 +70,15 @@ def test_a_kernel_that_cannot_be_kept_on_disk_works_all_the_same():
     double = kernel(names["double"])
     assert double(21.0) == 42.0
     assert not double.stats.cache_path
+
+
+def test_kernels_are_plain_python_where_compilation_is_switched_off():
+    """To step through them; they give what the compiled ones give."""
+    output = []
+    for off in ("0", "1"):
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": off, "PYTHONWARNINGS": "ignore"}
+        command = [sys.executable, "-c", LEARN]
+        output.append(
+            subprocess.run(command, env=environment, capture_output=True, check=True).stdout
+        )
+    assert output[0] == output[1]

@@ -47,7 +47,7 @@ def test_owners_and_their_tests_exist(number, function, test):
 def test_owners_name_their_equation(number, function):
     path, name = function.split("::")
     docstring = ast.get_docstring(functions_in(path)[name])
-    assert re.search(rf"\(?\b{number}\)?", docstring), f"{name} does not mention Eq. {number}"
+    assert re.search(rf"(?<!\d){number}(?!\d)", docstring), f"{name} does not mention Eq. {number}"
 
 
 def test_every_erratum_that_the_code_mentions_is_explained():

@@ -1,5 +1,6 @@
 """SPC as scikit-learn sees it, and as its users do."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -14,8 +15,8 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import spclust
-from spclust import SPC, decay_from_half_life
-from spclust.core import online
+from spclust import SPC, decay_from_half_life, estimator
+from spclust.core import online, stream
 from spclust.params import TABLE
 
 VARIANTS = [
@@ -123,6 +124,39 @@ def test_clone_knows_nothing_and_pickle_knows_everything(X):
     assert copy._stream.pool.tobytes() == model._stream.pool.tobytes()
     assert np.array_equal(copy.partial_fit(X).labels_, model.partial_fit(X).labels_)
     assert copy._stream.pool.tobytes() == model._stream.pool.tobytes()
+
+
+def test_copies_learn_apart(X):
+    model = SPC(10).fit(X)
+    before = model._stream.pool.tobytes()
+    for duplicate in (copy.copy(model), copy.deepcopy(model)):
+        duplicate.partial_fit(50.0 * X)
+        assert model._stream.pool.tobytes() == before
+        assert duplicate.n_samples_seen_ == 2 * model.n_samples_seen_
+    assert np.array_equal(model.predict(X), model.labels_)
+
+
+class Interrupted(np.ndarray):
+    """Rows that can be read once; the second chunk is where Ctrl-C strikes."""
+
+    def __getitem__(self, rows):
+        if isinstance(rows, slice) and rows.start:
+            raise KeyboardInterrupt
+        return super().__getitem__(rows)
+
+
+def test_an_interrupted_batch_leaves_a_sound_model_that_knows_what_it_learnt(X, monkeypatch):
+    monkeypatch.setattr(stream, "_LARGEST_CHUNK", 100)
+    model = SPC(10, gamma=1.0).fit(X)
+    monkeypatch.setattr(estimator, "checked_rows", lambda *_, **__: X.view(Interrupted))
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X)
+    monkeypatch.undo()
+    assert model.n_samples_seen_ == 400
+    assert len(model.labels_) == 0
+    whole = SPC(10, gamma=1.0).fit(np.concatenate([X, X[:100]]))
+    assert model._stream.pool.tobytes() == whole._stream.pool.tobytes()
+    assert len(model.predict(X)) == len(X)
 
 
 def test_it_works_in_a_pipeline(X):

@@ -1,5 +1,6 @@
-"""SPC as a scikit-learn estimator: parameters in, fitted attributes out, no arithmetic."""
+"""SPC as a scikit-learn estimator: parameters in, fitted attributes out; the core does the rest."""
 
+from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,8 @@ from spclust.core.stream import Stream, StructureTable
 from spclust.core.typicality import exponent
 from spclust.params import COVARIANCE_TYPES, TABLE, Params, validate
 from spclust.rows import checked_rows, features_kept_on_failure
+
+_NO_ROWS = np.empty(0, dtype=np.int64)
 
 # Parameters that the state is built from: they cannot change in the middle of a stream.
 _BUILT_IN = ("n_structures", "m", "scale", "covariance_type")
@@ -91,7 +94,8 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     _stream: Stream  # there once something was learnt
     _built_with: dict[str, Any]  # parameters that may not change in the middle of the stream
-    _numbering: tuple[tuple[float, int], Integers] | None
+    _nearest: Integers  # structure, in order of age, in which each row of the last call is typical
+    _first: Integers  # structures whose clusters are numbered first
 
     _parameter_constraints = {  # noqa: RUF012 - the name and form that scikit-learn asks for
         **{
@@ -129,20 +133,25 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     # Learning
 
     def fit(self, X: Any, y: object = None) -> Self:
-        """Learn the rows of X (n, d), in order, as a new stream; what was known is forgotten."""
-        self._learn(X, new=True)
-        self._close_gaps()
-        return self
+        """Learn the rows of X (n, d), in order, as a new stream; what was known is forgotten.
+
+        Clusters are numbered by their oldest structure, those first in which there are rows of X:
+        `labels_` has no gaps.
+        """
+        return self._learn(X, new=True, gapless=True)
 
     def partial_fit(self, X: Any, y: object = None) -> Self:
         """Learn the rows of X (n, d), in order, as the continuation of the stream.
 
-        However a stream is cut into calls, the model comes out the same to the last bit.
+        However a stream is cut into calls, the state comes out the same to the last bit. Clusters
+        are numbered by their oldest structure. If a call is interrupted, the rows learnt until
+        then stay learnt: `n_samples_seen_` tells how many.
         """
-        return self._learn(X, new=not self.__sklearn_is_fitted__())
+        return self._learn(X, new=not self.__sklearn_is_fitted__(), gapless=False)
 
-    def _learn(self, X: Any, *, new: bool) -> Self:
+    def _learn(self, X: Any, *, new: bool, gapless: bool) -> Self:
         self._validate_params()
+        validate({name: getattr(self, name) for name in TABLE}, type(self).__name__)
         if not new:
             self._refuse_changes()
         with features_kept_on_failure(self):
@@ -150,11 +159,13 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             params = self._online_params()
             stream = Stream(params, rows.shape[1]) if new else self._stream
             stream.configure(params)
+            if not new:
+                self._nearest, self._first = _NO_ROWS, _NO_ROWS
             stream.learn(rows)
         self._stream = stream
         self._built_with = {name: getattr(self, name) for name in _BUILT_IN}
-        self._numbering = None
-        self.labels_ = self._structure_labels()[stream.nearest(rows)]
+        self._nearest = stream.nearest(rows)
+        self._first = np.unique(self._nearest) if gapless else _NO_ROWS
         return self
 
     def _refuse_changes(self) -> None:
@@ -196,20 +207,26 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Log typicality (n,) of each row in its best structure: 0 at most, lower is stranger."""
         check_is_fitted(self)
         rows = checked_rows(self, X, reset=False)
-        everything = np.zeros(len(self._structure_labels()), dtype=np.int64)
+        everything = np.zeros(len(self._stream.order()), dtype=np.int64)
         scores: Floats = -self._stream.nlt(rows, everything, 1)[:, 0]
         return scores
 
     def clustering(self, eps: float | None = None, min_samples: int | None = None) -> Integers:
         """Cluster (k,) of each structure, oldest first, for another eps or min_samples.
 
-        Clusters are numbered by their oldest structure; -1 is noise. The model stays as it is.
+        -1 is noise. The model stays as it is.
         """
         check_is_fitted(self)
-        eps = self.eps if eps is None else eps
-        min_samples = self.min_samples if min_samples is None else min_samples
-        validate({"eps": eps, "min_samples": min_samples}, "clustering")
-        return self._stream.clustering(float(eps), int(min_samples)).copy()
+        given = {"eps": eps, "min_samples": min_samples}
+        validate({name: value for name, value in given.items() if value is not None}, "clustering")
+        return self._structure_labels(eps, min_samples)
+
+    @property
+    def labels_(self) -> Integers:
+        """Clusters (n,) of the rows of the last `fit` or `partial_fit`; -1 is noise."""
+        self._fitted_stream("labels_")
+        labels: Integers = self._structure_labels()[self._nearest]
+        return labels
 
     @property
     def structures_(self) -> StructureTable:
@@ -234,10 +251,17 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             )
         return self._stream
 
-    def _structure_labels(self) -> Integers:
-        labels = self.clustering()
-        if self._numbering is not None and self._numbering[0] == (self.eps, self.min_samples):
-            return _renumbered(labels, self._numbering[1])
+    def _structure_labels(
+        self, eps: float | None = None, min_samples: int | None = None
+    ) -> Integers:
+        """Cluster (k,) of each structure, those first that have one of the structures in _first."""
+        eps = self.eps if eps is None else eps
+        min_samples = self.min_samples if min_samples is None else min_samples
+        validate({"eps": eps, "min_samples": min_samples}, type(self).__name__)
+        labels = self._stream.clustering(float(eps), int(min_samples)).copy()
+        has_row = np.isin(np.arange(labels.max(initial=-1) + 1), labels[self._first])
+        numbers = np.argsort(np.argsort(~has_row, kind="stable"))
+        labels[labels >= 0] = numbers[labels[labels >= 0]]
         return labels
 
     def _labels_of(self, rows: Rows) -> Integers:
@@ -249,20 +273,6 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         u: Floats = np.exp(-self._stream.nlt(rows, labels, labels.max(initial=-1) + 1))
         return u
 
-    def _close_gaps(self) -> None:
-        """Number clusters that are nearest to a row of `labels_` first.
-
-        `labels_` is then without gaps, as scikit-learn has it, even where the structures of a
-        cluster are the nearest ones of no row at all.
-        """
-        has_row = np.isin(np.arange(self.n_clusters_), self.labels_)
-        numbers = np.argsort(np.argsort(~has_row, kind="stable"))
-        self._numbering = (self.eps, self.min_samples), numbers
-        self.labels_ = _renumbered(self.labels_, numbers)
-
-
-def _renumbered(labels: Integers, numbers: Integers) -> Integers:
-    """Labels (n,) with each cluster c called numbers[c]; noise stays -1."""
-    renumbered = labels.copy()
-    renumbered[labels >= 0] = numbers[labels[labels >= 0]]
-    return renumbered
+    def __copy__(self) -> Self:
+        """Copy the state too: two models that learn into one stream would both be wrong."""
+        return deepcopy(self)

@@ -4,8 +4,9 @@ import numpy as np
 import numpy.typing as npt
 
 from spclust.arrays import Floats
+from spclust.core.factor import invert_transposed, shifted_cholesky
 from spclust.core.typicality import exponent, mahalanobis_sq, nlt_from_odds
-from spclust.core.union import cholesky, inverse_lower, padded_spread, union_of_spreads
+from spclust.core.union import padded_spread, union_of_spreads
 from spclust.params import validate
 
 
@@ -39,18 +40,17 @@ def typicality(
     validate({"m": m}, "typicality")
     mean = _vector("mu", mu)
     unit, W = _whitening(_spread("Sigma", Sigma, mean.size))
-    points = np.asarray(x, dtype=np.float64)
+    points = _numbers("x", x)
     if points.ndim not in (1, 2) or points.shape[-1] != mean.size:
         raise ValueError(
             f"x must have shape ({mean.size},) or (n, {mean.size}) like mu, "
             f"but has shape {points.shape}."
         )
-    if not np.isfinite(points).all():
-        raise ValueError("x must hold finite numbers, but contains NaN or infinity.")
     p = exponent(m)
     u = np.empty(len(np.atleast_2d(points)))
     for i, point in enumerate(np.atleast_2d(points)):
-        q = mahalanobis_sq((point - mean) / unit, W)
+        # Halves first: the difference of two finite numbers may not be finite.
+        q = mahalanobis_sq(np.clip((point / 2 - mean / 2) / (unit / 2), -1e150, 1e150), W)
         u[i] = np.exp(-nlt_from_odds(p * np.log(q), True)) if q > 0 else 1.0
     return float(u[0]) if points.ndim == 1 else u
 
@@ -92,7 +92,10 @@ def covariance_union(
     U = []
     for number, Sigma, own in ((1, Sigma1, mu1), (2, Sigma2, mu2)):
         spread = _spread(f"Sigma{number}", Sigma, d)
-        U.append(padded_spread(spread, mean - _vector(f"mu{number}", own, d)))
+        delta = mean - _vector(f"mu{number}", own, d)
+        if np.abs(delta).max() > 1e150:
+            raise ValueError(f"mu{number} is too far from mu: its square can't be represented.")
+        U.append(padded_spread(spread, delta))
     # Dividing by a power of four, near the size of the spreads, is exact and keeps them in range.
     unit = 4.0 ** np.floor(np.log2(max(np.abs(U[0]).max(), np.abs(U[1]).max())) / 2)
     union: Floats = unit * union_of_spreads(U[0] / unit, U[1] / unit, np.finfo(float).tiny)
@@ -100,22 +103,29 @@ def covariance_union(
 
 
 def _vector(name: str, values: npt.ArrayLike, size: int | None = None) -> Floats:
-    vector = np.array(values, dtype=np.float64)
+    vector = _numbers(name, values)
     if vector.ndim != 1 or vector.size == 0 or (size is not None and vector.size != size):
         wanted = "(d,)" if size is None else f"({size},) like mu"
         raise ValueError(f"{name} must have shape {wanted}, but has shape {vector.shape}.")
-    if not np.isfinite(vector).all():
-        raise ValueError(f"{name} must hold finite numbers, but contains NaN or infinity.")
     return vector
+
+
+def _numbers(name: str, values: npt.ArrayLike) -> Floats:
+    """A copy of the values as float64, in C order, if all of them are finite numbers."""
+    try:
+        numbers = np.array(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must hold numbers in the shape of an array.") from None
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{name} must hold finite numbers, but contains NaN or infinity.")
+    return numbers
 
 
 def _spread(name: str, values: npt.ArrayLike, d: int) -> Floats:
     """A symmetric positive definite (d, d) matrix, or a sentence that says why it is none."""
-    spread = np.array(values, dtype=np.float64, order="C")
+    spread = _numbers(name, values)
     if spread.shape != (d, d):
         raise ValueError(f"{name} must have shape ({d}, {d}), but has shape {spread.shape}.")
-    if not np.isfinite(spread).all():
-        raise ValueError(f"{name} must hold finite numbers, but contains NaN or infinity.")
     if not np.allclose(spread, spread.T, rtol=1e-9, atol=0.0):
         raise ValueError(f"{name} must be symmetric; (S + S.T) / 2 makes it so.")
     try:
@@ -128,6 +138,10 @@ def _spread(name: str, values: npt.ArrayLike, d: int) -> Floats:
 
 
 def _whitening(spread: Floats) -> tuple[float, Floats]:
-    """(unit, W) with W^T W = (Sigma / unit^2)^-1; unit is a power of two of Sigma's size."""
+    """(unit, W) with W^T W = (Sigma / unit^2)^-1, packed; unit is a power of two."""
     unit = 2.0 ** np.floor(np.log2(np.sqrt(spread.diagonal().max())))
-    return unit, inverse_lower(cholesky(spread / unit / unit, np.finfo(float).tiny))
+    d = len(spread)
+    R, inverse, W = np.zeros((d, d)), np.empty(d), np.empty(d * (d + 1) // 2)
+    shifted_cholesky(spread / unit / unit, 0.0, np.finfo(float).tiny, R, inverse)
+    invert_transposed(R, inverse, W)
+    return unit, W

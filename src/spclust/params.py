@@ -66,7 +66,7 @@ TABLE: dict[str, Parameter] = {
         "structures at most this distance D apart are neighbours (DBSCAN)",
     ),
     "min_samples": Parameter(
-        "min_pts", Integral, 1, None, "left",
+        "min_pts", Integral, 1, 1_000_000, "both",
         "neighbours, itself included, that make a structure a core of a cluster (DBSCAN)",
     ),
     "scale": Parameter(

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.arrays import Floats, Integers, Rows
 from spclust.estimator import SPC
+from spclust.rows import checked_rows
 
 try:
     import matplotlib.pyplot as plt
@@ -43,8 +44,9 @@ def structures(model: SPC, X: Any = None, ax: Axes | None = None) -> Axes:
     matplotlib Axes
     """
     ax = _axes(model, ax)
+    points = None if X is None else checked_rows(model, X, reset=False)
     table = model.structures_
-    left, right, bottom, top = extent = _extent(model, X)
+    left, right, bottom, top = extent = _extent(model, points)
     grid = _grid(extent)
     u = model._typicality_of(grid)
     picture = np.ones((len(grid), 4))
@@ -53,8 +55,7 @@ def structures(model: SPC, X: Any = None, ax: Axes | None = None) -> Axes:
     ax.imshow(
         picture.reshape(_GRID, _GRID, 4), extent=extent, origin="lower", aspect="auto", zorder=0
     )
-    if X is not None:
-        points = np.asarray(X, dtype=float)
+    if points is not None:
         ax.scatter(points[:, 0], points[:, 1], s=2, color="0.6", alpha=0.5, linewidths=0, zorder=1)
     for mean, covariance, label in zip(table.mean, table.covariance, table.label, strict=True):
         variances, directions = np.linalg.eigh(covariance)
@@ -115,13 +116,12 @@ def _axes(model: SPC, ax: Axes | None) -> Axes:
     return plt.gca() if ax is None else ax
 
 
-def _extent(model: SPC, X: Any) -> tuple[float, float, float, float]:
+def _extent(model: SPC, points: Rows | None) -> tuple[float, float, float, float]:
     """Left, right, bottom, top of a picture with room for all means, their spread and X."""
     table = model.structures_
     reach = np.sqrt(np.diagonal(table.covariance, axis1=1, axis2=2))
     low, high = (table.mean - reach).min(axis=0), (table.mean + reach).max(axis=0)
-    if X is not None:
-        points = np.asarray(X, dtype=float)
+    if points is not None:
         low, high = np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0))
     margin = 0.03 * (high - low)
     low, high = low - margin, high + margin

@@ -32,24 +32,83 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
 
     With `reset` the features of X become those of the estimator, else they must agree with them.
     """
-    if np.ndim(X) == 1 and not hasattr(X, "columns"):
-        raise ValueError(
-            f"X must be 2-D, rows by features, but is 1-D of length {len(X)}. Reshape your data: "
-            "X.reshape(1, -1) makes it one row, X.reshape(-1, 1) one feature."
-        )
+    if isinstance(X, np.ma.MaskedArray):
+        X = X.filled(np.nan)  # a masked cell is a missing one, and is refused as such
+    _refuse_times(X)
     try:
         rows: Rows = validate_data(
             estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False
         )
-    except ValueError as error:
-        if "could not convert string to float" in str(error):
-            raise ValueError(_sentence_about_text(X)) from None
-        raise
+    except (ValueError, TypeError) as error:
+        sentence = _sentence_about_shape(X, str(error)) or _sentence_about_cell(X)
+        if sentence is None:
+            raise
+        raise type(error)(sentence) from None
     finite = np.isfinite(rows)
     if not finite.all():
         names = getattr(estimator, "feature_names_in_", None)
         raise ValueError(_sentence_about_non_finite(rows, finite, names))
     return rows
+
+
+def _columns(X: Any) -> list[tuple[Any, Any]]:
+    """(name, cells) of each column of a frame, an Arrow table or a plain 2-D array."""
+    if hasattr(X, "column_names"):  # Arrow
+        return [(name, X[name].to_pylist()) for name in X.column_names]
+    if hasattr(X, "columns"):  # pandas, Polars
+        return [(name, X[name].to_numpy()) for name in X.columns]
+    cells = np.asarray(X, dtype=object)
+    return list(enumerate(cells.T)) if cells.ndim == 2 else []
+
+
+def _refuse_times(X: Any) -> None:
+    """Dates and durations would become huge integers: refuse them."""
+    if hasattr(X, "dtypes") or hasattr(X, "schema"):
+        schema = getattr(X, "schema", None)
+        kinds = X.dtypes if schema is None else getattr(schema, "types", None) or schema.values()
+        names = getattr(X, "column_names", None) or list(X.columns)
+    elif hasattr(X, "dtype"):
+        kinds, names = [X.dtype], ["all columns"]
+    else:
+        return
+    for name, kind in zip(names, kinds, strict=False):
+        text = str(kind).lower()
+        if text.startswith(("date", "time", "duration")):
+            raise TypeError(
+                f"Column {name!r} of X holds times ({kind}), not numbers: turn them into a number "
+                "of seconds or days since some moment, or leave that column out."
+            )
+
+
+def _sentence_about_shape(X: Any, error: str) -> str | None:
+    if "Complex data not supported" in error:
+        return "Complex data not supported: X must hold real numbers."
+    if "Expected 2D array, got 1D array" in error:
+        return (
+            f"X must be 2-D, rows by features, but is 1-D of length {len(X)}. Reshape your data: "
+            "X.reshape(1, -1) makes it one row, X.reshape(-1, 1) one feature."
+        )
+    if "Expected 2D array, got scalar array" in error or isinstance(X, str | bytes):
+        return f"X must be 2-D, rows by features, but is {X!r:.60}. Reshape your data."
+    if "inhomogeneous" in error:
+        return "X must be 2-D, rows by features, but its rows are of different lengths."
+    return None
+
+
+def _sentence_about_cell(X: Any) -> str | None:
+    """What is no number, and where; None if every cell is one."""
+    for name, cells in _columns(X):
+        for row, cell in enumerate(cells):
+            try:
+                float(cell)
+            except (TypeError, ValueError):
+                kind = type(cell).__name__
+                return (
+                    f"X holds {cell!r:.60} at row {row}, column {name!r}, where a number is needed "
+                    f"(float() argument must be a string or a real number, not '{kind}'): leave "
+                    "that column out or encode it."
+                )
+    return None
 
 
 def _sentence_about_non_finite(rows: Any, finite: Booleans, names: Any) -> str:
@@ -61,17 +120,3 @@ def _sentence_about_non_finite(rows: Any, finite: Booleans, names: Any) -> str:
         f"X contains {what} at row {row}, {where}, and {bad_rows} of its {len(rows)} rows are not "
         "finite: drop those rows or fill them in before they are learnt."
     )
-
-
-def _sentence_about_text(X: Any) -> str:
-    names = list(getattr(X, "columns", range(np.shape(X)[1])))
-    for column, cells in enumerate(np.asarray(X, dtype=object).T):
-        for row, cell in enumerate(cells):
-            try:
-                float(cell)
-            except (TypeError, ValueError):
-                return (
-                    f"X holds {cell!r} at row {row}, column {names[column]!r}, where a number is "
-                    "needed: leave that column out or encode it."
-                )
-    return "X holds text where numbers are needed: leave those columns out or encode them."

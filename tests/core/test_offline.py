@@ -6,7 +6,7 @@ from sklearn.cluster import dbscan
 
 from spclust import SPC, typicality
 from spclust.core.offline import dbscan_labels, odds_limit
-from spclust.core.typicality import structure_distance
+from tests.core.test_typicality import distance
 from tests.strategies import online_params, seeds, streams
 
 
@@ -21,7 +21,7 @@ def test_labels_are_those_of_scikit_learns_dbscan(k, min_samples, eps, seed):
 @pytest.mark.parametrize("in_logs", [False, True])
 @pytest.mark.parametrize("eps", [0.0, 0.1, 0.5, 0.95, 1.0])
 def test_odds_limit_is_where_the_distance_is_eps(eps, in_logs):
-    assert structure_distance(odds_limit(eps, in_logs), in_logs) == pytest.approx(eps, abs=1e-15)
+    assert distance(odds_limit(eps, in_logs), in_logs) == pytest.approx(eps, abs=1e-15)
 
 
 def pairwise_distances(table, m):
@@ -40,7 +40,7 @@ def pairwise_distances(table, m):
     X=streams(most_points=60), params=online_params(most_structures=15), eps=st.floats(0.05, 0.99)
 )
 def test_clustering_is_dbscan_on_the_distance_of_eq_3(X, params, eps):
-    model = SPC(**params).fit(X)
+    model = SPC(**params).partial_fit(X)
     D = pairwise_distances(model.structures_, params["m"])
     if (np.abs(D - eps) < 1e-9).any():
         return  # a distance that is eps up to rounding
@@ -76,6 +76,13 @@ def test_predict_typicality_and_score_follow_eq_17_eq_2_and_eq_4(X, params, seed
     np.testing.assert_allclose(
         model.score_samples(rows)[clear], scores[clear], rtol=1e-6, atol=1e-9
     )
+
+
+def test_the_oldest_structure_wins_a_tie():
+    """E12: points half-way between two structures belong to the one that was created first."""
+    for X in ([[0.0], [4.0]], [[4.0], [0.0]]):
+        model = SPC(5).fit(X)
+        assert model.predict([[2.0]]).tolist() == model.predict(X[:1]).tolist()
 
 
 def test_noise_structures_give_noise_labels_and_no_typicality_column():

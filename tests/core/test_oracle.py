@@ -1,6 +1,7 @@
 """The compiled path and the plain-Python Algorithm 1 must see the same stream the same way."""
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -32,9 +33,18 @@ def assert_same_structures(oracle, model):
         assert np.linalg.norm(covariance - s.Sigma) <= 1e-8 * np.linalg.norm(s.Sigma)
 
 
+@st.composite
+def streams_past_burn_in(draw, least_points=20):
+    """Parameters, and a stream that goes on for a while after there are N structures."""
+    params = draw(online_params())
+    n = params["n_structures"]
+    return draw(streams(least_points=n + least_points, most_points=n + 160)), params
+
+
 @settings(max_examples=350)
-@given(X=streams(), params=online_params())
-def test_the_compiled_path_gives_the_structures_of_algorithm_1(X, params):
+@given(streams_past_burn_in())
+def test_the_compiled_path_gives_the_structures_of_algorithm_1(stream):
+    X, params = stream
     oracle, model = run_both(X, params)
     assume(oracle.narrowest > TIE)
     assert_same_structures(oracle, model)
@@ -42,7 +52,10 @@ def test_the_compiled_path_gives_the_structures_of_algorithm_1(X, params):
     assert model._stream.merges == oracle.merges
 
 
-@settings(max_examples=60)
+PRUNING = {"lost": 0, "merged": 0}  # points lost by pruning, and streams in which merging made room
+
+
+@settings(max_examples=80)
 @given(
     X=streams(least_points=100), params=online_params(most_structures=12), seed=st.integers(0, 99)
 )
@@ -53,16 +66,30 @@ def test_streams_that_prune_much_agree_too(X, params, seed):
     oracle, model = run_both(X, {**params, "w_min": 0.2147, "beta": 0.3})
     assume(oracle.narrowest > TIE)
     assert_same_structures(oracle, model)
+    PRUNING["lost"] += oracle.pruned
+    PRUNING["merged"] += oracle.merges < len(X) - params["n_structures"]
 
 
-def test_pruning_and_merging_by_weight_both_happen():
+def test_those_streams_did_prune():
     """Guards the test above: were nothing pruned, it would compare less than it says."""
-    rng = np.random.default_rng(3)
-    X = np.concatenate([rng.normal(centre, 1.0, (60, 2)) for centre in (0.0, 30.0, 60.0, 0.0)])
-    params = {"n_structures": 10, "w_min": 0.2, "beta": 0.3, "nlt_max": 2.0}
-    oracle, model = run_both(X, params)
+    test_streams_that_prune_much_agree_too()
+    assert PRUNING["lost"] > 1000
+    assert PRUNING["merged"] > 20
+
+
+def lattice(d, side):
+    """The points of a small cube of integers, row by row: nearly all distances tie."""
+    return np.stack(np.meshgrid(*[np.arange(side)] * d), axis=-1).reshape(-1, d).astype(float)
+
+
+@pytest.mark.parametrize("n_structures", [3, 8, 15])
+@pytest.mark.parametrize(("d", "side"), [(1, 20), (2, 4), (3, 3)])
+def test_exact_ties_go_to_the_pair_that_was_created_first(d, side, n_structures):
+    """E12. As long as only whole numbers are involved, both sides compute the same ones."""
+    X = lattice(d, side)
+    steps = n_structures + 1  # up to the first merge
+    oracle, model = run_both(X[:steps], {"n_structures": n_structures})
     assert_same_structures(oracle, model)
-    assert oracle.pruned > 0
-    overfull = len(X) - params["n_structures"]
-    assert len(oracle.S) + oracle.merges < len(X)
-    assert oracle.merges < overfull  # room was made by pruning
+    assert oracle.merges == 1
+    distances = [np.abs(a - b).sum() for i, a in enumerate(X[:steps]) for b in X[:i]]
+    assert distances.count(1.0) > 1

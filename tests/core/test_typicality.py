@@ -6,16 +6,15 @@ from hypothesis import strategies as st
 
 from spclust import typicality
 from spclust.core.typicality import (
+    LARGEST_ODDS,
+    SMALLEST_ODDS,
     exponent,
     fill_odds,
-    linear_range,
     mahalanobis_sq,
     nlt_from_odds,
     pair_odds,
-    structure_distance,
     typicality_from_odds,
 )
-from spclust.core.union import cholesky, inverse_lower
 from tests.strategies import seeds, spd_matrices
 
 ms = st.floats(1.01, 5.0)
@@ -35,8 +34,15 @@ def typicality_eq2(x, mu, Sigma, m):
 
 def odds_of(q, m, in_logs):
     out = np.empty(1)
-    fill_odds(np.array([q]), exponent(m), in_logs, out)
+    fill_odds(np.array([q]), exponent(m), in_logs, out, 1)
     return out[0]
+
+
+def distance(odds, in_logs):
+    """D from its odds D / (1 - D)."""
+    if in_logs:
+        return 1.0 / (1.0 + np.exp(-odds)) if odds > -700 else 0.0
+    return 1.0 if odds == np.inf else odds / (1.0 + odds)
 
 
 @given(eta=st.floats(0.1, 10.0), m=st.floats(1.2, 3.0), seed=seeds)
@@ -49,13 +55,18 @@ def test_eq_1_is_eq_2_for_a_spherical_structure(eta, m, seed):
 @given(S=st.integers(1, 6).flatmap(spd_matrices), m=st.floats(1.2, 3.0), seed=seeds)
 def test_eq_2_is_the_printed_formula(S, m, seed):
     x, mu = np.random.default_rng(seed).normal(size=(2, len(S)))
-    assert typicality(x, mu, S, m) == pytest.approx(typicality_eq2(x, mu, S, m), rel=1e-7)
+    expected = typicality_eq2(x, mu, S, m)
+    assert typicality(x, mu, S, m) == pytest.approx(expected, rel=1e-7)
+    q = (x - mu) @ np.linalg.solve(S, x - mu)
+    assert typicality_from_odds(odds_of(q, m, False), False) == pytest.approx(expected, rel=1e-7)
+    assert typicality_from_odds(odds_of(q, m, True), True) == pytest.approx(expected, rel=1e-7)
 
 
 @given(S=st.integers(1, 6).flatmap(spd_matrices), seed=seeds)
 def test_whitened_offset_gives_the_mahalanobis_distance(S, seed):
     delta = np.random.default_rng(seed).normal(size=len(S))
-    q = mahalanobis_sq(delta, inverse_lower(cholesky(S, 0.0)))
+    W = np.linalg.inv(np.linalg.cholesky(S))
+    q = mahalanobis_sq(delta, W[np.tril_indices(len(S))])
     assert q == pytest.approx(delta @ np.linalg.solve(S, delta), rel=1e-9)
 
 
@@ -71,9 +82,8 @@ def test_typicality_takes_one_point_or_many():
 def test_eq_4_nlt_is_minus_log_typicality_at_any_size(q, m):
     exact = float(mpmath.log1p(mpmath.mpf(q) ** mpmath.mpf(exponent(m))))
     assert nlt_from_odds(odds_of(q, m, True), True) == pytest.approx(exact, rel=1e-11, abs=1e-300)
-    low, high = linear_range(exponent(m))
-    if low < q < high:
-        odds = odds_of(q, m, False)
+    odds = odds_of(q, m, False)
+    if SMALLEST_ODDS < odds < LARGEST_ODDS:
         assert nlt_from_odds(odds, False) == pytest.approx(exact, rel=1e-11, abs=1e-300)
         u = typicality_from_odds(odds, False)
         assert u == pytest.approx(typicality_from_odds(np.log(odds), True), rel=1e-11)
@@ -83,9 +93,9 @@ def test_eq_4_nlt_is_minus_log_typicality_at_any_size(q, m):
 def test_eq_3_distance_is_one_minus_the_product_of_typicalities(u1, u2):
     a, b = (1 - u1) / u1, (1 - u2) / u2
     D = 1 - u1 * u2
-    assert structure_distance(pair_odds(a, b, False), False) == pytest.approx(D, rel=1e-12)
+    assert distance(pair_odds(a, b, False), False) == pytest.approx(D, rel=1e-12)
     logs = pair_odds(np.log(a), np.log(b), True)
-    assert structure_distance(logs, True) == pytest.approx(D, rel=1e-12)
+    assert distance(logs, True) == pytest.approx(D, rel=1e-12)
 
 
 @given(pairs=st.lists(st.tuples(qs, qs), min_size=2, max_size=6), m=ms)
@@ -102,9 +112,9 @@ def test_pair_odds_order_as_exact_distances_do_even_where_they_saturate(pairs, m
 
 
 def test_identical_structures_are_at_distance_zero_in_both_forms():
-    assert structure_distance(pair_odds(0.0, 0.0, False), False) == 0.0
-    assert structure_distance(pair_odds(-np.inf, -np.inf, True), True) == 0.0
-    assert structure_distance(np.inf, False) == 1.0
+    assert distance(pair_odds(0.0, 0.0, False), False) == 0.0
+    assert distance(pair_odds(-np.inf, -np.inf, True), True) == 0.0
+    assert distance(np.inf, False) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -121,6 +131,18 @@ def test_exponent_is_otherwise_one_over_m_minus_one(m):
 
 @given(q=st.floats(1e-10, 1e10), p=st.sampled_from([0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.5, 2.7, 0.3]))
 def test_fast_powers_are_powers(q, p):
-    out = np.empty(3)
-    fill_odds(np.full(3, q), p, False, out)
-    np.testing.assert_allclose(out, q**p, rtol=1e-13)
+    out = np.full(4, -1.0)
+    assert fill_odds(np.full(4, q), p, False, out, 3)
+    np.testing.assert_allclose(out[:3], q**p, rtol=1e-13)
+    assert out[3] == -1.0
+
+
+@pytest.mark.parametrize(
+    ("q", "fits"), [(0.0, True), (1e-140, True), (1e-160, False), (1e70, True), (1e80, False)]
+)
+def test_odds_say_whether_they_fit_into_the_linear_range(q, fits):
+    for place in range(3):
+        squares = np.ones(3)
+        squares[place] = q
+        assert fill_odds(squares, 2.0, False, np.empty(3), 3) == fits
+        assert fill_odds(squares, 2.0, True, np.empty(3), 3)

@@ -7,10 +7,10 @@ where the closed forms below must agree with them. "1" is always the older of tw
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.core.compile import kernel
+from spclust.core.compile import allocating, leaf
 
 
-@kernel
+@leaf
 def damping_sum(rate: float, T: float) -> float:
     """Gamma (Eq. 8, rate gamma) or B (Eq. 9, rate beta): sum of e^(-rate (T - t)) for t = 1..T.
 
@@ -19,27 +19,25 @@ def damping_sum(rate: float, T: float) -> float:
     return T if rate == 0.0 else np.expm1(-rate * T) / np.expm1(-rate)
 
 
-@kernel
+@leaf
 def newer_share(rate: float, T1: float, T2: float) -> float:
     """Share of the newer of two windows in their union, Gamma(T2) / Gamma(T1 + T2).
 
     The older one has the rest: e^(-rate T2) Gamma(T1) / Gamma(T1 + T2). Used by Eq. 10 and 11.
     """
-    if rate == 0.0:
-        return T2 / (T1 + T2)
-    return np.expm1(-rate * T2) / np.expm1(-rate * (T1 + T2))
+    return damping_sum(rate, T2) / damping_sum(rate, T1 + T2)
 
 
-@kernel
-def merged_mean(mu1: Floats, mu2: Floats, share: float) -> Floats:
-    """Mean of the union of two windows. Eq. (10), §III-B; `share` is the newer one's, mu2's.
+@leaf
+def merged_mean(mu1: float, difference: float, share: float) -> float:
+    """Mean of the union of two windows. Eq. (10), §III-B; difference is mu2 - mu1.
 
-    Written as a step from mu1, so that equal means stay exactly what they are.
+    `share` is that of the newer window, mu2's. Equal means stay exactly what they are.
     """
-    return mu1 + share * (mu2 - mu1)
+    return mu1 + share * difference
 
 
-@kernel
+@allocating
 def merged_spread(Sigma1: Floats, Sigma2: Floats, share: float) -> Floats:
     """Spread of the union of two windows of the same mean. Eq. (11), §III-B.
 
@@ -48,17 +46,18 @@ def merged_spread(Sigma1: Floats, Sigma2: Floats, share: float) -> Floats:
     return Sigma1 + share * (Sigma2 - Sigma1)
 
 
-@kernel
-def updated_total(total: float, u: float, beta: float) -> float:
+@leaf
+def updated_total(total: float, u: float, decay: float) -> float:
     """B(T + 1) w(T + 1) after one more point of typicality u; with u = 1, B(T + 1) itself.
 
     Eq. (13), §III-B, before its division by B(T + 1). Totals are what is kept: nothing is
     multiplied and divided again at every point, and with beta = 0 they are plain sums.
+    `decay` is e^-beta.
     """
-    return np.exp(-beta) * total + u
+    return decay * total + u
 
 
-@kernel
+@leaf
 def merged_total(total1: float, total2: float, beta: float, T2: float) -> float:
     """B(T1 + T2) w of the union of two windows; from B(T1) and B(T2), B(T1 + T2) itself.
 

@@ -6,14 +6,10 @@ Functions of the state: none of them changes it, so clusters may be read at any 
 import numpy as np
 
 from spclust.arrays import Booleans, Floats, Integers
-from spclust.core.compile import kernel
-from spclust.core.structures import (
-    EXPONENT,
-    LIVE,
-    distances_of_point,
-    into_stream_units,
-    view_in_kernel,
-)
+from spclust.core.compile import allocating
+from spclust.core.distances import Distances, Unit, distances_of_point
+from spclust.core.lanes import LANES
+from spclust.core.structures import EXPONENT, LIVE, REACH, SCALE, view_in_kernel
 from spclust.core.typicality import nlt_from_odds
 
 
@@ -26,7 +22,7 @@ def odds_limit(eps: float, in_logs: bool) -> float:
     return eps / (1.0 - eps)
 
 
-@kernel
+@allocating
 def dbscan_labels(adjacent: Booleans, min_samples: int) -> Integers:
     """DBSCAN's labels (k,) from an adjacency matrix (k, k) with a true diagonal.
 
@@ -58,7 +54,7 @@ def dbscan_labels(adjacent: Booleans, min_samples: int) -> Integers:
     return labels
 
 
-@kernel
+@allocating
 def nearest_structures(pool: Floats, X: Floats, order: Integers) -> Integers:
     """For each row of X (rows, d) the position in `order` of its nearest structure. Eq. (17).
 
@@ -66,13 +62,14 @@ def nearest_structures(pool: Floats, X: Floats, order: Integers) -> Integers:
     decides alone. `order` lists the slots by age, so that the oldest wins a tie (E12).
     """
     s = view_in_kernel(pool)
-    d, n = s.mean.shape
-    live = int(s.head[LIVE])
-    z, offset, q = np.empty(d), np.empty((d, n)), np.empty(n)
+    d, n, live = s.drift.shape[1], s.id.size, int(s.head[LIVE])
+    x, q = np.zeros((2, d)), np.empty(n)
+    distances = Distances(q, np.empty(n), np.empty((d, LANES)))
+    unit = Unit(1.0 / s.head[SCALE], s.head[REACH])
     nearest = np.empty(X.shape[0], np.int64)
     for t in range(X.shape[0]):
-        into_stream_units(X[t], s, z)
-        distances_of_point(z, s.mean, s.whiten, live, offset, q)
+        x[0] = X[t]
+        distances_of_point(x, s, live, unit, distances)
         best = 0
         for i in range(1, live):
             if q[order[i]] < q[order[best]]:
@@ -81,20 +78,21 @@ def nearest_structures(pool: Floats, X: Floats, order: Integers) -> Integers:
     return nearest
 
 
-@kernel
+@allocating
 def least_nlt(pool: Floats, X: Floats, group: Integers, n_groups: int) -> Floats:
     """NLT (rows, n_groups) of each row of X in the best structure of each group. Eq. (4).
 
     `group` (live,) gives the group of each slot, -1 for none.
     """
     s = view_in_kernel(pool)
-    d, n = s.mean.shape
-    live = int(s.head[LIVE])
-    z, offset, q = np.empty(d), np.empty((d, n)), np.empty(n)
+    d, n, live = s.drift.shape[1], s.id.size, int(s.head[LIVE])
+    x, q = np.zeros((2, d)), np.empty(n)
+    distances = Distances(q, np.empty(n), np.empty((d, LANES)))
+    unit = Unit(1.0 / s.head[SCALE], s.head[REACH])
     least = np.full((X.shape[0], n_groups), np.inf)
     for t in range(X.shape[0]):
-        into_stream_units(X[t], s, z)
-        distances_of_point(z, s.mean, s.whiten, live, offset, q)
+        x[0] = X[t]
+        distances_of_point(x, s, live, unit, distances)
         for i in range(live):
             g = group[i]
             if g >= 0 and q[i] < least[t, g]:

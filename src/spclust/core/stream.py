@@ -5,6 +5,7 @@ The faces of the library (scikit-learn and others) own one of these and do no ar
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,19 +17,24 @@ from spclust.core.structures import (
     LIVE,
     MERGED,
     PRUNED,
+    RESCANS,
     SEEN,
     configure,
     empty_pool,
+    means,
+    pool_size,
     view,
 )
 from spclust.params import Params
 
 # Rows converted and handed to a kernel at a time: large enough to hide the call, small enough
-# that a batch of another type, or of another memory order, never exists twice as a whole.
-_CHUNK = 65_536
+# that a batch of another type, or of another memory order, never exists twice as a whole, and that
+# an interrupt, which is heard between chunks, is heard within about a second.
+_LARGEST_CHUNK = 65_536
+_CHUNK_WORK = 1e9  # multiplications
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StructureTable:
     """The structures of a model, oldest first: read-only copies, in the units of the data."""
 
@@ -49,11 +55,22 @@ class Stream:
 
     def __init__(self, params: Params, d: int) -> None:
         self.params = params
-        self.pool = empty_pool(params, d)
-        self._clusterings: dict[tuple[float, int], Integers] = {}
+        try:
+            self.pool = empty_pool(params, d)
+        except MemoryError:
+            raise MemoryError(
+                f"{params.n_structures} structures of {d} features need "
+                f"{8e-9 * pool_size(params.n_structures, d):.1f} GB: lower n_structures."
+            ) from None
+        self.__setstate__({"params": params, "pool": self.pool})
 
-    def __getstate__(self) -> dict[str, object]:
-        return {"params": self.params, "pool": self.pool, "_clusterings": {}}
+    def __getstate__(self) -> dict[str, Any]:
+        return {"params": self.params, "pool": self.pool}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.params, self.pool = state["params"], state["pool"]
+        self._scratch = np.empty(online.scratch_size(self.pool))
+        self._clustering: tuple[float, int, Integers] | None = None
 
     @property
     def seen(self) -> int:
@@ -76,6 +93,11 @@ class Stream:
         return int(self.pool[EVALUATIONS])
 
     @property
+    def rescans(self) -> int:
+        """Rows of pair odds that were looked through for a nearest neighbour while learning."""
+        return int(self.pool[RESCANS])
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the whole state."""
         return self.pool.nbytes
@@ -87,9 +109,9 @@ class Stream:
 
     def learn(self, X: Rows) -> None:
         """Learn the rows of X (rows, d), all finite, in order."""
-        for _, rows in _chunks(X):
-            self._clusterings.clear()
-            online.learn(self.pool, rows)
+        for _, rows in self._chunks(X):
+            self._clustering = None
+            online.learn(self.pool, rows, self._scratch)
 
     def order(self) -> Integers:
         """Slots of the structures, oldest structure first."""
@@ -97,20 +119,22 @@ class Stream:
         return np.argsort(s.id[: int(self.pool[LIVE])])
 
     def clustering(self, eps: float, min_samples: int) -> Integers:
-        """Label (k,) of each structure, oldest first; kept until the next point is learnt."""
-        if (eps, min_samples) not in self._clusterings:
+        """Label (k,) of each structure, oldest first; the last one is kept for the next call."""
+        kept = self._clustering
+        if kept is None or kept[:2] != (eps, min_samples):
             order = self.order()
             limit = offline.odds_limit(eps, bool(self.pool[IN_LOGS]))
             adjacent = view(self.pool).pair[np.ix_(order, order)] <= limit
             np.fill_diagonal(adjacent, True)
-            self._clusterings[eps, min_samples] = offline.dbscan_labels(adjacent, min_samples)
-        return self._clusterings[eps, min_samples]
+            kept = eps, min_samples, offline.dbscan_labels(adjacent, min_samples)
+            self._clustering = kept
+        return kept[2]
 
     def nearest(self, X: Rows) -> Integers:
         """Position (rows,), in order of age, of the structure in which each row is most typical."""
         order = self.order()
         nearest = np.empty(len(X), dtype=np.int64)
-        for part, rows in _chunks(X):
+        for part, rows in self._chunks(X):
             nearest[part] = offline.nearest_structures(self.pool, rows, order)
         return nearest
 
@@ -122,7 +146,7 @@ class Stream:
         group = np.empty_like(labels)
         group[self.order()] = labels
         nlt = np.empty((len(X), n_labels))
-        for part, rows in _chunks(X):
+        for part, rows in self._chunks(X):
             nlt[part] = offline.least_nlt(self.pool, rows, group, n_labels)
         return nlt
 
@@ -130,7 +154,7 @@ class Stream:
         """All structures, oldest first, with their labels (k,)."""
         s, order, scale = view(self.pool), self.order(), self.params.scale
         columns = {
-            "mean": s.origin + scale * s.mean[:, order].T,
+            "mean": means(s, order),
             "covariance": scale**2 * s.Sigma[order],
             "weight": s.total[order] / s.mass[order],
             "count": s.count[order].astype(np.int64),
@@ -142,14 +166,15 @@ class Stream:
             column.setflags(write=False)
         return StructureTable(**columns)
 
+    def _chunks(self, X: Rows) -> Iterator[tuple[slice, Floats]]:
+        """The rows of X in pieces that the kernels take, and where they were.
 
-def _chunks(X: Rows) -> Iterator[tuple[slice, Floats]]:
-    """The rows of X in pieces that the kernels take, and where they were.
-
-    Float64 in C order and not to be written to, whatever X is: kernels compile for one type.
-    """
-    for start in range(0, len(X), _CHUNK):
-        part = slice(start, start + _CHUNK)
-        rows = np.ascontiguousarray(X[part], dtype=np.float64).view()
-        rows.flags.writeable = False
-        yield part, rows
+        Float64 in C order and not to be written to, whatever X is: kernels compile for one type.
+        """
+        n, d = self.params.n_structures, X.shape[1]
+        size = max(1, min(_LARGEST_CHUNK, int(_CHUNK_WORK / (4 * n * d * d + d**3))))
+        for start in range(0, len(X), size):
+            part = slice(start, start + size)
+            rows = np.ascontiguousarray(X[part], dtype=np.float64).view()
+            rows.flags.writeable = False
+            yield part, rows

@@ -13,14 +13,13 @@ range, their logarithms take their place; `in_logs` says which of the two an arr
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.core.compile import kernel
+from spclust.core.compile import leaf
 
 # Beyond this exponent (m < 1.2) odds of ordinary data overflow, so they are kept as logarithms.
 LARGEST_LINEAR_EXPONENT = 5.0
 
-# Odds of a pair multiply: either side is kept within the square root of the floating-point range.
-_LARGEST_LOG_ODDS = 0.5 * np.log(1e290)
-_SMALLEST_LOG_ODDS = np.log(1e-290)
+# Odds of a pair multiply, so each is kept below the square root of what can be represented.
+LARGEST_ODDS, SMALLEST_ODDS = 1e145, 1e-290
 
 
 def exponent(m: float) -> float:
@@ -34,39 +33,35 @@ def exponent(m: float) -> float:
     return nearest if 0.0 < nearest < 50.0 and abs(p - nearest) <= rounding_error else p
 
 
-@kernel
-def linear_range(p: float) -> tuple[float, float]:
-    """The squared distances between which q^p and products of two of them stay representable."""
-    return np.exp(_SMALLEST_LOG_ODDS / p), np.exp(_LARGEST_LOG_ODDS / p)
-
-
-@kernel
+@leaf
 def mahalanobis_sq(offset: Floats, whiten: Floats) -> float:
-    """Squared Mahalanobis distance of one offset x - mu (d,), given W (d, d) with W^T W = Sigma^-1.
+    """Squared Mahalanobis distance of one offset x - mu (d,). The bracket of Eq. (2), §III-A.
 
-    Inside the bracket of Eq. (2). W is lower triangular.
+    `whiten` (t,) is the lower triangular W with W^T W = Sigma^-1, row by row.
     """
-    q = 0.0
+    q, t = 0.0, 0
     for r in range(offset.size):
         y = 0.0
         for c in range(r + 1):
-            y += whiten[r, c] * offset[c]
+            y += whiten[t] * offset[c]
+            t += 1
         q += y * y
     return q
 
 
-@kernel
-def fill_odds(q: Floats, p: float, in_logs: bool, odds: Floats) -> None:
-    """Odds q^p of squared distances q, into `odds` (both of one length). Modified in place: odds.
+@leaf
+def fill_odds(q: Floats, p: float, in_logs: bool, odds: Floats, n: int) -> bool:
+    """Odds q^p of n squared distances, into `odds`; False if they left the linear range.
 
-    Powers of 2 and half-integers avoid the general power, which costs ten times as much.
+    Modified in place: odds. Powers of 2 and half-integers avoid the general power, which costs ten
+    times as much. Odds of 0, of copies of one point, are in range.
     """
-    n = q.size
-    twice = round(2.0 * p)
+    twice = int(2.0 * p)
     if in_logs:
         for i in range(n):
             odds[i] = p * np.log(q[i])
-    elif p == 2.0:
+        return True
+    if p == 2.0:
         for i in range(n):
             odds[i] = q[i] * q[i]
     elif twice == 2.0 * p:
@@ -79,15 +74,19 @@ def fill_odds(q: Floats, p: float, in_logs: bool, odds: Floats) -> None:
     else:
         for i in range(n):
             odds[i] = q[i] ** p
+    outside = 0
+    for i in range(n):
+        outside += (odds[i] > LARGEST_ODDS) | ((odds[i] < SMALLEST_ODDS) & (q[i] > 0.0))
+    return outside == 0
 
 
-@kernel
+@leaf
 def typicality_from_odds(odds: float, in_logs: bool) -> float:
     """Typicality u = 1 / (1 + odds). Eq. (2), §III-A."""
     return 1.0 / (1.0 + np.exp(odds)) if in_logs else 1.0 / (1.0 + odds)
 
 
-@kernel
+@leaf
 def nlt_from_odds(odds: float, in_logs: bool) -> float:
     """Negative log typicality NLT = log(1 + odds). Eq. (4), §III-A."""
     if not in_logs:
@@ -97,7 +96,7 @@ def nlt_from_odds(odds: float, in_logs: bool) -> float:
     return np.log1p(np.exp(odds))
 
 
-@kernel
+@leaf
 def pair_odds(a: float, b: float, in_logs: bool) -> float:
     """Odds D / (1 - D) of the distance D = 1 - u_12 u_21 of two structures. Eq. (3), §III-A."""
     if not in_logs:
@@ -107,11 +106,3 @@ def pair_odds(a: float, b: float, in_logs: bool) -> float:
     if top == -np.inf:
         return top
     return top + np.log(np.exp(a - top) + np.exp(b - top) + np.exp(a + b - top))
-
-
-@kernel
-def structure_distance(odds: float, in_logs: bool) -> float:
-    """D of Eq. (3), §III-A, from its odds."""
-    if in_logs:
-        return 1.0 / (1.0 + np.exp(-odds))
-    return 1.0 if odds == np.inf else odds / (1.0 + odds)

@@ -1,0 +1,110 @@
+"""Cholesky factors of small matrices, written for sizes at which calling LAPACK costs more.
+
+Factors are upper triangular, R^T R = A, and every inner loop runs along a row: contiguous memory is
+what lets it be vectorised. The reciprocals of the diagonal are kept beside R; divisions are slow.
+"""
+
+import numpy as np
+
+from spclust.arrays import Floats
+from spclust.core.compile import leaf, reduction
+
+# A squared pivot smaller than this part of its diagonal entry, per dimension, is rounding alone.
+_PIVOT_NOISE = 2e-15
+
+
+@reduction
+def dot(a: Floats, b: Floats, start: int) -> float:
+    """Sum of a[k] * b[k] for k >= start."""
+    total = 0.0
+    for k in range(start, a.size):
+        total += a[k] * b[k]
+    return total
+
+
+@leaf
+def subtract_rows(row: Floats, factors: Floats, column: int, rows: Floats, n: int) -> None:
+    """Row -= factors[0, column] rows[0] + ... + factors[n-1, column] rows[n-1], from n on.
+
+    Four rows at a time: `row` is then read and written once for four products. Modified in
+    place: row.
+    """
+    k = 0
+    while k + 4 <= n:
+        a, b = factors[k, column], factors[k + 1, column]
+        c, d = factors[k + 2, column], factors[k + 3, column]
+        for i in range(n, row.size):
+            row[i] -= a * rows[k, i] + b * rows[k + 1, i] + c * rows[k + 2, i] + d * rows[k + 3, i]
+        k += 4
+    while k < n:
+        a = factors[k, column]
+        for i in range(n, row.size):
+            row[i] -= a * rows[k, i]
+        k += 1
+
+
+@leaf
+def shifted_cholesky(A: Floats, shift: float, floor: float, R: Floats, inverse: Floats) -> None:
+    """Upper triangular R (d, d) with R^T R = A - shift I, and 1 / R[k, k]. Modified in place: both.
+
+    Where rounding ate a direction, because two means lie 10^10 scales apart, a squared pivot comes
+    out below `floor` or even negative: it is raised to what is positive in floating point.
+    """
+    d = A.shape[0]
+    for k in range(d):
+        row = R[k]
+        for i in range(k, d):
+            row[i] = A[k, i]
+        row[k] -= shift
+        subtract_rows(row, R, k, R, k)
+        pivot = np.sqrt(max(row[k], floor, _PIVOT_NOISE * d * A[k, k]))
+        inverse[k] = 1.0 / pivot
+        for i in range(k + 1, d):
+            row[i] *= inverse[k]
+        row[k] = pivot
+
+
+@leaf
+def raise_diagonal(A: Floats, R: Floats) -> None:
+    """Make A (d, d) as large as R^T R where a pivot was raised. Modified in place: A.
+
+    A spread may grow by a rounding error; it never collapses.
+    """
+    for k in range(A.shape[0]):
+        square = 0.0
+        for i in range(k + 1):
+            square += R[i, k] * R[i, k]
+        if square > A[k, k] * (1.0 + 0.5 * _PIVOT_NOISE):
+            A[k, k] = square
+
+
+@leaf
+def invert_transposed(R: Floats, inverse: Floats, W: Floats) -> None:
+    """Lower triangular W = (R^T)^-1, row by row, packed into W (t,). Modified in place: W."""
+    d = R.shape[0]
+    start = 0
+    for r in range(d):
+        for c in range(r + 1):
+            W[start + c] = 0.0
+        other = 0
+        for k in range(r):
+            factor = -R[k, r] * inverse[r]
+            for c in range(k + 1):
+                W[start + c] += factor * W[other + c]
+            other += k + 1
+        W[start + r] = inverse[r]
+        start += r + 1
+
+
+@leaf
+def solve(R: Floats, inverse: Floats, b: Floats, x: Floats) -> None:
+    """Solve R^T R x = b for x (d,). Modified in place: x."""
+    d = b.size
+    for i in range(d):
+        x[i] = b[i]
+    for k in range(d):
+        x[k] *= inverse[k]
+        for i in range(k + 1, d):
+            x[i] -= R[k, i] * x[k]
+    for k in range(d - 1, -1, -1):
+        x[k] = (x[k] - dot(R[k], x, k + 1)) * inverse[k]

@@ -1,0 +1,69 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spclust.core.factor import (
+    dot,
+    invert_transposed,
+    raise_diagonal,
+    shifted_cholesky,
+    solve,
+)
+from tests.strategies import seeds, spd_matrices
+
+sizes = st.integers(1, 13)
+
+
+def factor(S, shift=0.0, floor=0.0):
+    R, inverse = np.zeros_like(S), np.empty(len(S))
+    shifted_cholesky(S, shift, floor, R, inverse)
+    return R, inverse
+
+
+@given(sizes.flatmap(spd_matrices))
+def test_cholesky_is_numpys(S):
+    R, inverse = factor(S)
+    np.testing.assert_allclose(R.T, np.linalg.cholesky(S), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(inverse, 1.0 / np.diag(R))
+
+
+@given(sizes.flatmap(spd_matrices), st.floats(0, 0.9))
+def test_a_shift_is_subtracted_from_the_diagonal(S, part):
+    shift = part * np.linalg.eigvalsh(S)[0]
+    R, _ = factor(S, shift)
+    np.testing.assert_allclose(R.T @ R, S - shift * np.eye(len(S)), rtol=1e-9, atol=1e-9)
+
+
+@given(sizes.flatmap(spd_matrices), seeds)
+def test_inverse_and_solution_are_what_they_say(S, seed):
+    d = len(S)
+    R, inverse = factor(S)
+    packed = np.empty(d * (d + 1) // 2)
+    invert_transposed(R, inverse, packed)
+    W = np.zeros((d, d))
+    W[np.tril_indices(d)] = packed
+    np.testing.assert_allclose(W @ R.T, np.eye(d), atol=1e-8)
+    b, x = np.random.default_rng(seed).normal(size=d), np.empty(d)
+    solve(R, inverse, b, x)
+    np.testing.assert_allclose(S @ x, b, atol=1e-8)
+    assert dot(b, x, 0) > 0
+
+
+def test_the_floor_keeps_a_factor_whole_where_rounding_ate_a_direction():
+    huge = np.full((2, 2), 1e300)  # plus the identity, which 1e300 swallows
+    R, inverse = factor(huge, floor=1.0)
+    assert (np.diag(R) >= 1.0).all()
+    assert np.isfinite(inverse).all()
+    raised = huge.copy()
+    raise_diagonal(raised, R)
+    np.linalg.cholesky(raised)
+    assert (raised >= huge).all()
+    np.testing.assert_allclose(raised, huge, rtol=1e-13)
+
+
+@given(sizes.flatmap(spd_matrices))
+def test_a_sound_matrix_is_not_raised(S):
+    R, _ = factor(S, floor=0.0)
+    raised = S.copy()
+    raise_diagonal(raised, R)
+    assert np.array_equal(raised, S)

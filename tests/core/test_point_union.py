@@ -1,0 +1,74 @@
+"""The union with a fresh point, by one scalar equation, is the union by eigendecomposition."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+
+from spclust.core.point_union import UnionScratch, union_with_point
+from tests.reference.algorithm1 import covariance_union
+from tests.strategies import seeds
+
+
+@njit
+def in_place(S, e, rho, R, vectors):
+    scratch = UnionScratch(R, vectors[0], vectors[1], vectors[2], vectors[3])
+    union_with_point(S, e, rho, scratch)
+
+
+def union(S, e, rho):
+    """The union, in memory that holds garbage before."""
+    d = len(e)
+    S = S.copy()
+    in_place(S, e, rho, np.full((d, d), np.nan), np.full((4, d), np.nan))
+    return S
+
+
+@st.composite
+def grown_structures(draw):
+    """A spread of at least I, as streams make them: some directions grown, others not."""
+    d = draw(st.integers(1, 12))
+    rng = np.random.default_rng(draw(seeds))
+    S = np.eye(d)
+    for _ in range(draw(st.integers(0, 2 * d))):
+        v = rng.normal(size=d) * 10 ** rng.uniform(-3, 2)
+        S += np.outer(v, v)
+    return S, rng.normal(size=d) * 10 ** draw(st.floats(-3, 3))
+
+
+@settings(max_examples=500)
+@given(grown_structures(), st.one_of(st.floats(0, 1), st.floats(1e-6, 1e-2)))
+def test_it_is_eq_16(structure, rho):
+    S, e = structure
+    expected = covariance_union(S, np.zeros(len(e)), np.eye(len(e)), e, rho * e)
+    got = union(S, e, rho)
+    assert np.linalg.norm(got - expected) <= 1e-9 * np.linalg.norm(expected)
+    assert np.array_equal(got, got.T)
+
+
+@given(grown_structures(), st.floats(0, 1))
+def test_it_covers_both(structure, rho):
+    S, e = structure
+    got = union(S, e, rho)
+    size = np.linalg.norm(got)
+    for U in (S + np.outer(rho * e, rho * e), np.eye(len(e)) + np.outer(e, e) * (1 - rho) ** 2):
+        assert np.linalg.eigvalsh(got - U)[0] >= -1e-9 * max(size, 1.0)
+
+
+@given(grown_structures(), st.floats(0, 1))
+def test_a_point_at_the_mean_changes_no_bit(structure, rho):
+    S, e = structure
+    assert np.array_equal(union(S, 0.0 * e, rho), S)
+
+
+def test_a_covered_point_adds_its_share_alone():
+    S, e = np.diag([100.0, 100.0]), np.array([3.0, 4.0])
+    np.testing.assert_allclose(union(S, e, 0.1), S + 0.01 * np.outer(e, e), rtol=1e-14)
+
+
+@pytest.mark.parametrize("far", [1e10, 1e75, 1e150])
+def test_points_out_of_all_proportion_are_covered(far):
+    got = union(np.eye(2), np.array([far, -far]), 0.5)
+    assert np.isfinite(got).all()
+    np.testing.assert_allclose(np.diag(got), 1 + 0.25 * far**2)
