@@ -1,11 +1,15 @@
 """What the documents claim exists, and the README's code runs as printed."""
 
 import ast
+import inspect
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from spclust import SPC
+from spclust.params import TABLE
 
 ROOT = Path(__file__).parents[1]
 
@@ -48,6 +52,22 @@ def test_owners_name_their_equation(number, function):
     path, name = function.split("::")
     docstring = ast.get_docstring(functions_in(path)[name])
     assert re.search(rf"(?<!\d){number}(?!\d)", docstring), f"{name} does not mention Eq. {number}"
+
+
+def test_the_parameter_page_says_what_the_table_and_the_signature_say():
+    defaults = inspect.signature(SPC).parameters
+    for name, row in TABLE.items():
+        symbol, default = row.symbol or "1", defaults[name].default
+        line = f"| `{name}` | {symbol} | {default} | {row.allowed} | {row.meaning} |"
+        assert line in read("docs/parameters.md").splitlines()
+    assert set(defaults) == {*TABLE, "covariance_type"}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_the_docstring_of_the_estimator_has_each_parameter_and_its_default(name):
+    default = inspect.signature(SPC).parameters[name].default
+    kind = "int" if isinstance(default, int) else "float"
+    assert f"    {name} : {kind}, default {default}\n" in SPC.__doc__
 
 
 def test_every_erratum_that_the_code_mentions_is_explained():

@@ -3,19 +3,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from spclust.core.distances import Distances, Unit, distances_in_structure, distances_of_point
+from spclust.core.distances import Unit, distances_in_structure, distances_of_point
 from spclust.core.neighbours import first_smallest, smallest
 from spclust.core.structures import empty_pool, view, view_in_kernel
+from spclust.core.typicality import Relation
 from spclust.params import Params
 from tests.strategies import seeds
 
 
 @njit
 def both_ways(pool, mu, W, live, per_scale, q, q_back, fresh, offset):
-    s, unit, out = view_in_kernel(pool), Unit(per_scale, 1e150), Distances(q, q_back, offset)
-    distances_of_point(mu, s, live, unit, out)
+    s, unit, out = view_in_kernel(pool), Unit(per_scale, 1e150), Relation(q, q_back, q, q, q)
+    distances_of_point(mu, s, live, unit, out, offset)
     fresh[:] = q_back
-    distances_in_structure(mu, W, s, live, unit, out)
+    distances_in_structure(mu, W, s, live, unit, out, offset)
 
 
 @given(d=st.integers(1, 9), live=st.integers(1, 30), seed=seeds, far=st.sampled_from([0.0, 1e9]))

@@ -1,11 +1,13 @@
 """How the kernels are compiled: one decorator, one set of options, one trustworthy cache."""
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba import njit
+from numba.core.caching import IndexDataCacheFile
 
 _CONFIG: Any = numba.config
 
@@ -19,13 +21,13 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
-def _newest_source() -> tuple[float, int]:
-    """(time of last change, total bytes) over all kernels' files."""
-    stats = [file.stat() for file in Path(__file__).parent.glob("*.py")]
-    return max(s.st_mtime for s in stats), sum(s.st_size for s in stats)
+def _digest_of_sources() -> str:
+    """A name for the present state of all kernels' files."""
+    content = b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
-_SOURCE_STAMP = _newest_source()
+_DIGEST = _digest_of_sources()
 
 
 class _SuperwordVectors:
@@ -47,8 +49,8 @@ def kernel(function: Callable[..., Any]) -> Any:
     """Compile `function` on first use and keep the machine code on disk for later processes.
 
     Numba alone would notice a change in the file of the kernel itself but not in the files of the
-    kernels that it calls, and would go on running the old code; so the cache is stamped with the
-    newest change in any of them. Where no directory can be written, nothing is kept. With
+    kernels that it calls, and would go on running the old code; so the name of what is kept has the
+    content of all of them in it. Where no directory can be written, nothing is kept. With
     NUMBA_DISABLE_JIT=1 kernels are plain Python, to step through.
     """
     return _compiled(function, _OPTIONS)
@@ -84,7 +86,10 @@ def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
         return function
     try:
         dispatcher = njit(cache=True, **options)(function)
-        dispatcher._cache._cache_file._source_stamp = _SOURCE_STAMP
+        cache = dispatcher._cache
+        name = f"{cache._impl.filename_base}.{_DIGEST}"
+        stamp = cache._impl.locator.get_source_stamp()
+        cache._cache_file = IndexDataCacheFile(cache.cache_path, name, stamp)
     except (RuntimeError, AttributeError):  # no place to write, or a Numba of another make
         dispatcher = njit(**options)(function)
     compile_signature = dispatcher.compile

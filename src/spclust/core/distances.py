@@ -4,7 +4,7 @@ The bracket of Eq. (2). They are where the time goes: N d^2 multiplications each
 Differences are taken first, so that a stream far from the origin loses no digits.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from spclust.arrays import Floats
 from spclust.core.compile import leaf, paragraph
@@ -18,6 +18,7 @@ from spclust.core.lanes import (
     store,
 )
 from spclust.core.structures import Structures
+from spclust.core.typicality import Relation
 
 
 class Unit(NamedTuple):
@@ -51,22 +52,16 @@ def differences(anchor: Floats, drift: Floats, c: int, mu: Floats, unit: Unit) -
     )
 
 
-class Distances(NamedTuple):
-    """Where distances go: n slots of d features."""
-
-    q: Any  # (n,) squared distances of one point in all structures
-    q_back: Any  # (n,) squared distances of all means in one structure
-    offset: Any  # (d, 8) scratch
-
-
 @leaf
-def distances_of_point(mu: Floats, s: Structures, live: int, unit: Unit, out: Distances) -> None:
+def distances_of_point(
+    mu: Floats, s: Structures, live: int, unit: Unit, out: Relation, offset: Floats
+) -> None:
     """Squared distances of the point mu (2, d) in every live structure, in the metric of each.
 
     Into out.q; and into out.q_back the plain squared distances, which are those of every mean in a
-    fresh structure at mu, whose spread is the identity. Modified in place: out.
+    fresh structure at mu, whose spread is the identity. Modified in place: out; offset (d, 8) is
+    scratch.
     """
-    offset = out.offset
     for b in range((live + LANES - 1) // LANES):
         anchor, drift, W = s.anchor[b], s.drift[b], s.whiten[b]
         for c in range(mu.shape[1]):
@@ -86,13 +81,12 @@ def distances_of_point(mu: Floats, s: Structures, live: int, unit: Unit, out: Di
 
 @leaf
 def distances_in_structure(
-    mu: Floats, W: Floats, s: Structures, live: int, unit: Unit, out: Distances
+    mu: Floats, W: Floats, s: Structures, live: int, unit: Unit, out: Relation, offset: Floats
 ) -> None:
     """Squared distances of every live mean in one structure, of mean mu (2, d) and factor W (t,).
 
-    Into out.q_back. Modified in place: out.
+    Into out.q_back. Modified in place: out; offset (d, 8) is scratch.
     """
-    offset = out.offset
     for b in range((live + LANES - 1) // LANES):
         anchor, drift = s.anchor[b], s.drift[b]
         for c in range(mu.shape[1]):

@@ -13,6 +13,14 @@ from spclust.core.compile import leaf, reduction
 _PIVOT_NOISE = 2e-15
 
 
+@leaf
+def copy_matrix(source: Floats, target: Floats) -> None:
+    """Copy a matrix (d, d). Modified in place: target."""
+    for r in range(source.shape[0]):
+        for c in range(source.shape[1]):
+            target[r, c] = source[r, c]
+
+
 @reduction
 def dot(a: Floats, b: Floats, start: int) -> float:
     """Sum of a[k] * b[k] for k >= start."""

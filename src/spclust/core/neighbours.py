@@ -10,6 +10,7 @@ from spclust.arrays import Floats
 from spclust.core.compile import kernel, leaf
 from spclust.core.lanes import INFINITIES, LANES, smaller
 from spclust.core.structures import LIVE, RESCANS, Structures
+from spclust.core.typicality import Relation
 
 _NONE = -1  # a nearest neighbour that has to be looked for again
 
@@ -48,18 +49,18 @@ def first_smallest(row: Floats, ids: Floats, live: int) -> int:
 
 
 @leaf
-def connect(slot: int, odds: Floats, odds_back: Floats, pair: Floats, s: Structures) -> None:
+def connect(slot: int, to_all: Relation, s: Structures) -> None:
     """Write a structure's odds with all live ones, and note what that changes for each of them.
 
-    odds (n,) are those of its mean in the others, odds_back (n,) of their means in it, pair (n,)
-    those of the pairs. Where it was the nearest of another one and moved away, that one's nearest
+    Where it was the nearest of another one and moved away, that one's nearest
     neighbour has to be renewed. Modified in place: s.
     """
-    live = int(s.head[LIVE])
+    live, pair = int(s.head[LIVE]), to_all.pair
     for i in range(live):
-        s.odds[slot, i] = odds[i]
+        s.odds[slot, i] = to_all.odds[i]
         s.pair[slot, i] = pair[i]
-        s.odds[i, slot] = odds_back[i]
+    for i in range(live):
+        s.odds[i, slot] = to_all.odds_back[i]
         s.pair[i, slot] = pair[i]
     s.odds[slot, slot] = s.pair[slot, slot] = np.inf  # no structure is its own neighbour
     s.nearest[slot] = _NONE

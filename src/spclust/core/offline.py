@@ -7,10 +7,10 @@ import numpy as np
 
 from spclust.arrays import Booleans, Floats, Integers
 from spclust.core.compile import allocating
-from spclust.core.distances import Distances, Unit, distances_of_point
+from spclust.core.distances import Unit, distances_of_point
 from spclust.core.lanes import LANES
 from spclust.core.structures import EXPONENT, LIVE, REACH, SCALE, view_in_kernel
-from spclust.core.typicality import nlt_from_odds
+from spclust.core.typicality import Relation, nlt_from_odds
 
 
 def odds_limit(eps: float, in_logs: bool) -> float:
@@ -64,12 +64,14 @@ def nearest_structures(pool: Floats, X: Floats, order: Integers) -> Integers:
     s = view_in_kernel(pool)
     d, n, live = s.drift.shape[1], s.id.size, int(s.head[LIVE])
     x, q = np.zeros((2, d)), np.empty(n)
-    distances = Distances(q, np.empty(n), np.empty((d, LANES)))
+    rest, offset = np.empty(n), np.empty((d, LANES))
+    to_all = Relation(q, rest, rest, rest, rest)
     unit = Unit(1.0 / s.head[SCALE], s.head[REACH])
     nearest = np.empty(X.shape[0], np.int64)
     for t in range(X.shape[0]):
-        x[0] = X[t]
-        distances_of_point(x, s, live, unit, distances)
+        for c in range(d):
+            x[0, c] = X[t, c]
+        distances_of_point(x, s, live, unit, to_all, offset)
         best = 0
         for i in range(1, live):
             if q[order[i]] < q[order[best]]:
@@ -87,12 +89,14 @@ def least_nlt(pool: Floats, X: Floats, group: Integers, n_groups: int) -> Floats
     s = view_in_kernel(pool)
     d, n, live = s.drift.shape[1], s.id.size, int(s.head[LIVE])
     x, q = np.zeros((2, d)), np.empty(n)
-    distances = Distances(q, np.empty(n), np.empty((d, LANES)))
+    rest, offset = np.empty(n), np.empty((d, LANES))
+    to_all = Relation(q, rest, rest, rest, rest)
     unit = Unit(1.0 / s.head[SCALE], s.head[REACH])
     least = np.full((X.shape[0], n_groups), np.inf)
     for t in range(X.shape[0]):
-        x[0] = X[t]
-        distances_of_point(x, s, live, unit, distances)
+        for c in range(d):
+            x[0, c] = X[t, c]
+        distances_of_point(x, s, live, unit, to_all, offset)
         for i in range(live):
             g = group[i]
             if g >= 0 and q[i] < least[t, g]:

@@ -18,13 +18,12 @@ import numpy as np
 from spclust.arrays import Floats
 from spclust.core.compile import kernel, leaf, paragraph
 from spclust.core.distances import (
-    Distances,
     Unit,
     difference,
     distances_in_structure,
     distances_of_point,
 )
-from spclust.core.factor import invert_transposed, raise_diagonal, shifted_cholesky
+from spclust.core.factor import copy_matrix, invert_transposed, raise_diagonal, shifted_cholesky
 from spclust.core.footprint import merged_mean, merged_total, newer_share, updated_total
 from spclust.core.lanes import LANES
 from spclust.core.neighbours import (
@@ -51,7 +50,6 @@ from spclust.core.structures import (
     SEEN,
     W_MIN,
     Structures,
-    copy_matrix,
     move_slot,
     read_mean,
     view,
@@ -60,7 +58,13 @@ from spclust.core.structures import (
     write_fresh_spread,
     write_mean,
 )
-from spclust.core.typicality import fill_odds, nlt_from_odds, pair_odds, typicality_from_odds
+from spclust.core.typicality import (
+    Relation,
+    nlt_from_odds,
+    relation_odds,
+    relation_odds_of_squares,
+    typicality_from_odds,
+)
 from spclust.core.union import unite
 
 _POINT = -1  # in place of a slot: the point that is being learnt
@@ -74,10 +78,8 @@ class Workspace(NamedTuple):
     mu: Any  # (2, d) mean of a structure: anchor and drift
     e: Any  # (d,) difference of two means, in units of scale
     W: Any  # (t,) factor of a structure
-    distances: Distances
-    odds: Any  # (n,) odds of distances.q
-    odds_back: Any  # (n,) odds of distances.q_back
-    pair: Any  # (n,) pair odds
+    offset: Any  # (d, 8) differences of eight means
+    to_all: Relation  # how the point, or a structure, stands to all structures
     u: Any  # (n,) typicalities
     union: UnionScratch
     unit: Unit
@@ -105,10 +107,8 @@ def workspace(scratch: Floats, s: Structures) -> Workspace:
         vector[2:4],
         vector[4],
         scratch[W:R],
-        Distances(row[0], row[1], scratch[offset:W].reshape(d, LANES)),
-        row[2],
-        row[3],
-        row[4],
+        scratch[offset:W].reshape(d, LANES),
+        Relation(row[0], row[1], row[2], row[3], row[4]),
         row[5],
         UnionScratch(
             scratch[R : R + d * d].reshape(d, d), vector[5], vector[6], vector[7], vector[8]
@@ -159,7 +159,7 @@ def update(s: Structures, work: Workspace) -> bool:
 @paragraph
 def measure_point(s: Structures, work: Workspace) -> None:
     """Odds of the point with every structure, both ways, and of the pairs. Eq. 2 and 3."""
-    distances_of_point(work.x, s, int(s.head[LIVE]), work.unit, work.distances)
+    distances_of_point(work.x, s, int(s.head[LIVE]), work.unit, work.to_all, work.offset)
     fill_all_odds(s, work)
 
 
@@ -170,7 +170,7 @@ def refresh_weights(s: Structures, work: Workspace) -> bool:
     decay, w_min = np.exp(-s.head[BETA]), s.head[W_MIN]
     light = 0
     for i in range(live):
-        work.u[i] = typicality_from_odds(work.odds[i], in_logs)
+        work.u[i] = typicality_from_odds(work.to_all.odds[i], in_logs)
     for i in range(live):
         s.total[i] = updated_total(s.total[i], work.u[i], decay)
         s.mass[i] = updated_total(s.mass[i], 1.0, decay)
@@ -183,10 +183,10 @@ def refresh_weights(s: Structures, work: Workspace) -> bool:
 def closest_pair(s: Structures, work: Workspace) -> tuple[int, int]:
     """Slots of the pair with the smallest D, the older one first; _POINT stands for the point."""
     live = int(s.head[LIVE])
-    mine = first_smallest(work.pair, s.id, live)
+    mine = first_smallest(work.to_all.pair, s.id, live)
     i = first_smallest(s.nearest_odds, s.id, live)
-    tie = work.pair[mine] == s.nearest_odds[i] and s.id[mine] < s.id[i]  # E12
-    if work.pair[mine] < s.nearest_odds[i] or tie:
+    tie = work.to_all.pair[mine] == s.nearest_odds[i] and s.id[mine] < s.id[i]  # E12
+    if work.to_all.pair[mine] < s.nearest_odds[i] or tie:
         return mine, _POINT
     j = int(s.nearest[i])
     return (i, j) if s.id[i] < s.id[j] else (j, i)
@@ -205,7 +205,7 @@ def settle(slot: int, full: bool, s: Structures, work: Workspace) -> None:
         s.total[slot] = s.mass[slot] = updated_total(1.0, 1.0, np.exp(-s.head[BETA]))
         s.age[slot] = 2.0
     s.id[slot] = s.head[SEEN]
-    connect(slot, work.odds, work.odds_back, work.pair, s)
+    connect(slot, work.to_all, s)
 
 
 @kernel
@@ -320,28 +320,26 @@ def relate(slot: int, s: Structures, work: Workspace) -> None:
     write_factor(slot, s.whiten, work.W)
     read_mean(slot, s, work.mu)
     live = int(s.head[LIVE])
-    distances_of_point(work.mu, s, live, work.unit, work.distances)
-    distances_in_structure(work.mu, work.W, s, live, work.unit, work.distances)
+    distances_of_point(work.mu, s, live, work.unit, work.to_all, work.offset)
+    distances_in_structure(work.mu, work.W, s, live, work.unit, work.to_all, work.offset)
     fill_all_odds(s, work)
-    connect(slot, work.odds, work.odds_back, work.pair, s)
+    connect(slot, work.to_all, s)
 
 
 @leaf
 def fill_all_odds(s: Structures, work: Workspace) -> None:
-    """Odds of all distances, and of the pairs. Modified in place: work; s if in logs now.
+    """Odds of all distances, and of the pairs. Modified in place: work; s if in logs from now on.
 
     Odds become logarithms, once and for all, where they leave the range of floating point.
     """
     live, p = int(s.head[LIVE]), s.head[EXPONENT]
     s.head[EVALUATIONS] += 2 * live
     in_logs = s.head[IN_LOGS] == 1.0
-    there = fill_odds(work.distances.q, p, in_logs, work.odds, live)
-    back = fill_odds(work.distances.q_back, p, in_logs, work.odds_back, live)
-    if not (there and back):
+    if p == 2.0 and not in_logs:
+        in_range = relation_odds_of_squares(work.to_all, live)
+    else:
+        in_range = relation_odds(work.to_all, p, in_logs, live)
+    if not in_range:
         take_logarithms(s)
         s.head[IN_LOGS] = 1.0
-        in_logs = True
-        fill_odds(work.distances.q, p, in_logs, work.odds, live)
-        fill_odds(work.distances.q_back, p, in_logs, work.odds_back, live)
-    for i in range(live):
-        work.pair[i] = pair_odds(work.odds[i], work.odds_back[i], in_logs)
+        relation_odds(work.to_all, p, True, live)

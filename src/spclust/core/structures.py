@@ -21,6 +21,7 @@ import numpy as np
 
 from spclust.arrays import Floats, Integers
 from spclust.core.compile import kernel, leaf, paragraph
+from spclust.core.factor import copy_matrix
 from spclust.core.lanes import LANES
 from spclust.core.typicality import LARGEST_LINEAR_EXPONENT
 from spclust.params import Params
@@ -163,14 +164,6 @@ def copy_lane(source: int, target: int, blocks: Floats) -> None:
     a, b = blocks[source // LANES], blocks[target // LANES]
     for k in range(blocks.shape[1]):
         b[k, target % LANES] = a[k, source % LANES]
-
-
-@leaf
-def copy_matrix(source: Floats, target: Floats) -> None:
-    """Copy a matrix (d, d). Modified in place: target."""
-    for r in range(source.shape[0]):
-        for c in range(source.shape[1]):
-            target[r, c] = source[r, c]
 
 
 @kernel

@@ -10,10 +10,23 @@ every D is exactly 1.0 in floating point). Where odds themselves would leave the
 range, their logarithms take their place; `in_logs` says which of the two an array holds.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.core.compile import leaf
+from spclust.core.compile import kernel, leaf
+
+
+class Relation(NamedTuple):
+    """How one structure, or point, stands to all n slots."""
+
+    q: Any  # (n,) squared distances of its mean in the others
+    q_back: Any  # (n,) squared distances of the others' means in it
+    odds: Any  # (n,) odds of q
+    odds_back: Any  # (n,) odds of q_back
+    pair: Any  # (n,) odds of the pairs
+
 
 # Beyond this exponent (m < 1.2) odds of ordinary data overflow, so they are kept as logarithms.
 LARGEST_LINEAR_EXPONENT = 5.0
@@ -106,3 +119,29 @@ def pair_odds(a: float, b: float, in_logs: bool) -> float:
     if top == -np.inf:
         return top
     return top + np.log(np.exp(a - top) + np.exp(b - top) + np.exp(a + b - top))
+
+
+@leaf
+def relation_odds_of_squares(r: Relation, n: int) -> bool:
+    """What `relation_odds` does, for the exponent 2 of m = 1.5 and linear odds: one short loop."""
+    outside = 0
+    for i in range(n):
+        a, b = r.q[i] * r.q[i], r.q_back[i] * r.q_back[i]
+        outside += (a > LARGEST_ODDS) | ((a < SMALLEST_ODDS) & (r.q[i] > 0.0))
+        outside += (b > LARGEST_ODDS) | ((b < SMALLEST_ODDS) & (r.q_back[i] > 0.0))
+        r.odds[i], r.odds_back[i] = a, b
+        r.pair[i] = pair_odds(a, b, False)
+    return outside == 0
+
+
+@kernel
+def relation_odds(r: Relation, p: float, in_logs: bool, n: int) -> bool:
+    """Odds of n distances, both ways, and of the pairs; False if they left the linear range.
+
+    Modified in place: r.
+    """
+    there = fill_odds(r.q, p, in_logs, r.odds, n)
+    back = fill_odds(r.q_back, p, in_logs, r.odds_back, n)
+    for i in range(n):
+        r.pair[i] = pair_odds(r.odds[i], r.odds_back[i], in_logs)
+    return there and back

@@ -8,7 +8,7 @@ import numpy as np
 
 from spclust.arrays import Floats
 from spclust.core.compile import allocating
-from spclust.core.factor import invert_transposed, raise_diagonal, shifted_cholesky
+from spclust.core.factor import copy_matrix, invert_transposed, raise_diagonal, shifted_cholesky
 
 # An eigenvalue that exceeds 1 by less than this per dimension exceeds it by rounding alone.
 _EIGENVALUE_NOISE = 1e-15
@@ -36,35 +36,57 @@ def union_of_spreads(U1: Floats, U2: Floats, floor: float) -> Floats:
     in U1 and U2; the one with the larger trace is whitened, which is the better conditioned way,
     and only what the other one adds to it is added.
     """
-    if np.array_equal(U1, U2):
-        return U1.copy()
-    if np.trace(U1) > np.trace(U2):
-        U1, U2 = U2, U1
-    d = U2.shape[0]
-    R, inverse, packed = np.zeros((d, d)), np.empty(d), np.empty(d * (d + 1) // 2)
-    shifted_cholesky(U2, 0.0, floor, R, inverse)
-    raise_diagonal(U2, R)
-    invert_transposed(R, inverse, packed)
-    W = np.zeros((d, d))
+    d = U1.shape[0]
+    traces, equal = 0.0, True
     for r in range(d):
-        for c in range(r + 1):
-            W[r, c] = packed[r * (r + 1) // 2 + c]
-    white = W @ (U1 @ W.T)
-    eigenvalues, Q = np.linalg.eigh(white)
-    Sigma = U2.copy()
+        traces += U1[r, r] - U2[r, r]
+        for c in range(d):
+            equal &= U1[r, c] == U2[r, c]
+    if equal:
+        return U1
+    if traces > 0.0:
+        U1, U2 = U2, U1
+    R, inverse, W = np.zeros((d, d)), np.empty(d), np.empty(d * (d + 1) // 2)
+    shifted_cholesky(U2, 0.0, floor, R, inverse)  # L is R^T
+    raise_diagonal(U2, R)
+    invert_transposed(R, inverse, W)
+    eigenvalues, Q = np.linalg.eigh(whitened(U1, W))
+    v = np.empty(d)
     for k in range(d):
         excess = eigenvalues[k] - 1.0
         if excess > _EIGENVALUE_NOISE * d:
-            v = R.T @ (np.sqrt(excess) * Q[:, k])
-            for r in range(v.size):
-                for c in range(v.size):
-                    Sigma[r, c] += v[r] * v[c]
-    return Sigma
+            for r in range(d):
+                v[r] = 0.0
+                for c in range(r + 1):
+                    v[r] += R[c, r] * Q[c, k]
+                v[r] *= np.sqrt(excess)
+            for r in range(d):
+                for c in range(d):
+                    U2[r, c] += v[r] * v[c]
+    return U2
+
+
+@allocating
+def whitened(U: Floats, W: Floats) -> Floats:
+    """W U W^T (d, d), for a lower triangular W packed row by row."""
+    d = U.shape[0]
+    half, white = np.empty((d, d)), np.empty((d, d))
+    for r in range(d):
+        for c in range(d):
+            half[r, c] = 0.0
+            for k in range(r + 1):
+                half[r, c] += W[r * (r + 1) // 2 + k] * U[k, c]
+    for r in range(d):
+        for c in range(r + 1):
+            total = 0.0
+            for k in range(c + 1):
+                total += half[r, k] * W[c * (c + 1) // 2 + k]
+            white[r, c] = white[c, r] = total
+    return white
 
 
 @allocating
 def unite(Sigma1: Floats, delta1: Floats, Sigma2: Floats, delta2: Floats, floor: float) -> None:
     """Make Sigma1 (d, d) the union of two spreads. Eq. (14) to (16). Modified in place: Sigma1."""
-    U1 = padded_spread(Sigma1, delta1)
-    U2 = padded_spread(Sigma2, delta2)
-    Sigma1[:] = union_of_spreads(U1, U2, floor)
+    union = union_of_spreads(padded_spread(Sigma1, delta1), padded_spread(Sigma2, delta2), floor)
+    copy_matrix(union, Sigma1)
