@@ -25,6 +25,7 @@ from spclust.core.structures import (
     pool_size,
     view,
 )
+from spclust.core.workspace import scratch_size
 from spclust.params import Params
 
 # Rows converted and handed to a kernel at a time: large enough to hide the call, small enough
@@ -69,7 +70,7 @@ class Stream:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.params, self.pool = state["params"], state["pool"]
-        self._scratch = np.empty(online.scratch_size(self.pool))
+        self._scratch = np.empty(scratch_size(self.pool))
         self._clustering: tuple[float, int, Integers] | None = None
 
     @property
