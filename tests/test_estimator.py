@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -104,9 +105,30 @@ def test_clusters_can_be_read_for_another_eps_and_eps_can_be_set_at_any_time(X):
     assert set(model.predict(X)) == {0}
 
 
-def test_decay_may_change_in_the_middle_of_a_stream_but_not_what_the_state_is_built_from(X):
-    model = SPC(10).fit(X)
-    model.set_params(gamma=0.1, beta=0.1).partial_fit(X)
+@pytest.mark.parametrize(
+    "change", [{"gamma": 0.5}, {"beta": 0.5}, {"w_min": 0.5}, {"nlt_max": 0.0}], ids=str
+)
+def test_decay_and_pruning_may_change_in_the_middle_of_a_stream(X, change):
+    start = {"beta": 0.1, "w_min": 0.1}
+    unchanged = SPC(10, **start).fit(X).partial_fit(X)
+    changed = SPC(10, **start).fit(X).set_params(**change).partial_fit(X)
+    assert not np.array_equal(changed.structures_.mean, unchanged.structures_.mean)
+
+
+def test_reading_between_batches_is_never_out_of_date(X):
+    """Clusterings are kept for the next reading, and must not outlive the next point."""
+    read, unread = SPC(10), SPC(10)
+    for rows in np.array_split(X, 30):
+        read.partial_fit(rows)
+        unread.partial_fit(rows)
+        fresh = pickle.loads(pickle.dumps(unread))
+        assert read.n_clusters_ == fresh.n_clusters_
+        assert np.array_equal(read.labels_, fresh.labels_)
+        assert np.array_equal(read.predict(X), fresh.predict(X))
+
+
+def test_what_the_state_is_built_from_may_not_change_in_the_middle_of_a_stream(X):
+    model = SPC(10).fit(X).partial_fit(X)
     for name, value in {"n_structures": 20, "m": 2.0, "scale": 3.0}.items():
         before = model._stream.pool.tobytes()
         old = model.get_params()[name]
@@ -157,6 +179,33 @@ def test_an_interrupted_batch_leaves_a_sound_model_that_knows_what_it_learnt(X, 
     whole = SPC(10, gamma=1.0).fit(np.concatenate([X, X[:100]]))
     assert model._stream.pool.tobytes() == whole._stream.pool.tobytes()
     assert len(model.predict(X)) == len(X)
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_an_interrupted_fit_leaves_the_model_as_it_was(X, monkeypatch, known):
+    model = SPC(10)
+    if known:
+        model.fit(X)
+    before = {**vars(model)}
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(stream.Stream, "nearest", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X[:3])
+    monkeypatch.undo()
+    assert vars(model) == before
+    if known:
+        assert len(model.predict(X)) == len(X)
+
+
+def test_threads_may_read_one_model_at_once(X):
+    model = SPC(10).fit(X)
+    expected = model.predict(X)
+    with ThreadPoolExecutor(8) as pool:
+        for labels in pool.map(lambda _: model.predict(X), range(64)):
+            assert np.array_equal(labels, expected)
 
 
 def test_it_works_in_a_pipeline(X):

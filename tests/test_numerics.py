@@ -38,6 +38,10 @@ STREAMS = {
     "one dimension": (BLOBS[:, :1], {}),
     "one dimension, one structure": (BLOBS[:, :1], {"n_structures": 1}),
     "w_min = 0.999": (BLOBS, {"w_min": 0.999}),
+    "to and fro between the ends": (
+        np.where(np.arange(3000) % 2, 1e300, -1e300)[:, None],
+        {"n_structures": 1, "scale": 1e4, "gamma": 5.0},
+    ),
     "two points 2e308 apart": (
         np.array([[1.7e308], [-1.7e308], [0.0], [1.0]]),
         {"n_structures": 2},
@@ -52,9 +56,14 @@ def assert_sound(model):
     s = view(model._stream.pool)
     live = int(s.head[LIVE])
     assert np.isfinite(s.whiten).all()
-    for Sigma in s.Sigma[:live]:
+    low = np.tril_indices(table.mean.shape[1])
+    for slot, Sigma in enumerate(s.Sigma[:live]):
         np.linalg.cholesky(Sigma)  # raises unless positive definite
         assert np.array_equal(Sigma, Sigma.T)
+        W = np.zeros_like(Sigma)
+        W[low] = s.whiten[slot // 8, :, slot % 8]
+        white = W @ (Sigma / Sigma.max()) @ W.T * Sigma.max()  # the factor is that of the spread
+        np.testing.assert_allclose(np.diag(white), 1.0, rtol=0.5)
     assert not np.isnan(s.pair[:live, :live]).any()
 
 

@@ -17,3 +17,7 @@ def __getattr__(name: str) -> ModuleType:
     if name in ("plot", "datasets"):
         return import_module(f"spclust.{name}")
     raise AttributeError(f"module 'spclust' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

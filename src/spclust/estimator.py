@@ -162,10 +162,11 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             if not new:
                 self._nearest, self._first = _NO_ROWS, _NO_ROWS
             stream.learn(rows)
+            nearest = stream.nearest(rows)
         self._stream = stream
         self._built_with = {name: getattr(self, name) for name in _BUILT_IN}
-        self._nearest = stream.nearest(rows)
-        self._first = np.unique(self._nearest) if gapless else _NO_ROWS
+        self._nearest = nearest
+        self._first = np.unique(nearest) if gapless else _NO_ROWS
         return self
 
     def _refuse_changes(self) -> None:
@@ -208,7 +209,7 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         rows = checked_rows(self, X, reset=False)
         everything = np.zeros(len(self._stream.order()), dtype=np.int64)
-        scores: Floats = -self._stream.nlt(rows, everything, 1)[:, 0]
+        scores: Floats = 0.0 - self._stream.nlt(rows, everything, 1)[:, 0]
         return scores
 
     def clustering(self, eps: float | None = None, min_samples: int | None = None) -> Integers:

@@ -39,7 +39,7 @@ def typicality(
     """
     validate({"m": m}, "typicality")
     mean = _vector("mu", mu)
-    unit, W = _whitening(_spread("Sigma", Sigma, mean.size))
+    deviations, W = _whitening(_spread("Sigma", Sigma, mean.size))
     points = _numbers("x", x)
     if points.ndim not in (1, 2) or points.shape[-1] != mean.size:
         raise ValueError(
@@ -50,7 +50,9 @@ def typicality(
     u = np.empty(len(np.atleast_2d(points)))
     for i, point in enumerate(np.atleast_2d(points)):
         # Halves first: the difference of two finite numbers may not be finite.
-        q = mahalanobis_sq(np.clip((point / 2 - mean / 2) / (unit / 2), -1e150, 1e150), W)
+        with np.errstate(over="ignore"):
+            offset = (point / 2 - mean / 2) / (deviations / 2)
+        q = mahalanobis_sq(np.clip(offset, -1e150, 1e150), W)
         u[i] = np.exp(-nlt_from_odds(p * np.log(q), True)) if q > 0 else 1.0
     return float(u[0]) if points.ndim == 1 else u
 
@@ -137,11 +139,12 @@ def _spread(name: str, values: npt.ArrayLike, d: int) -> Floats:
     return (spread + spread.T) / 2
 
 
-def _whitening(spread: Floats) -> tuple[float, Floats]:
-    """(unit, W) with W^T W = (Sigma / unit^2)^-1, packed; unit is a power of two."""
-    unit = 2.0 ** np.floor(np.log2(np.sqrt(spread.diagonal().max())))
+def _whitening(spread: Floats) -> tuple[Floats, Floats]:
+    """Standard deviations (d,), and W, packed, with W^T W the inverse of the correlations."""
     d = len(spread)
+    deviations = np.sqrt(spread.diagonal())
     R, inverse, W = np.zeros((d, d)), np.empty(d), np.empty(d * (d + 1) // 2)
-    shifted_cholesky(spread / unit / unit, 0.0, np.finfo(float).tiny, R, inverse)
+    correlations = spread / deviations / deviations[:, np.newaxis]
+    shifted_cholesky(correlations, 0.0, np.finfo(float).tiny, R, inverse)
     invert_transposed(R, inverse, W)
-    return unit, W
+    return deviations, W

@@ -29,7 +29,10 @@ class Parameter(NamedTuple):
         """Whether `value` is of the right kind and within range."""
         if isinstance(value, bool) or not isinstance(value, self.kind):
             return False
-        number = float(value)  # type: ignore[arg-type] # a Real or an Integral
+        try:
+            number = float(value)  # type: ignore[arg-type] # a Real or an Integral
+        except OverflowError:
+            return False
         high = math.inf if self.high is None else self.high
         above = number >= self.low if self.closed in ("left", "both") else number > self.low
         below = number <= high if self.closed in ("right", "both") else number < high
@@ -107,6 +110,6 @@ def decay_from_half_life(points: float) -> float:
     >>> decay_from_half_life(float("inf"))
     0.0
     """
-    if isinstance(points, bool) or not isinstance(points, Real) or not float(points) > 0:
+    if isinstance(points, bool) or not isinstance(points, Real) or not points > 0:
         raise ValueError(f"points must be a number above 0, but is {points!r}.")
-    return math.log(2) / float(points)
+    return float(math.log(2) / points)

@@ -33,17 +33,18 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
     With `reset` the features of X become those of the estimator, else they must agree with them.
     """
     if isinstance(X, np.ma.MaskedArray):
-        X = X.filled(np.nan)  # a masked cell is a missing one, and is refused as such
+        X = np.ma.filled(X.astype(float), np.nan)  # a masked cell is missing, and refused as such
     _refuse_times(X)
     try:
         rows: Rows = validate_data(
             estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False
         )
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         sentence = _sentence_about_shape(X, str(error)) or _sentence_about_cell(X)
         if sentence is None:
             raise
-        raise type(error)(sentence) from None
+        kind = ValueError if isinstance(error, OverflowError) else type(error)
+        raise kind(sentence) from None
     finite = np.isfinite(rows)
     if not finite.all():
         names = getattr(estimator, "feature_names_in_", None)
@@ -55,25 +56,33 @@ def _columns(X: Any) -> list[tuple[Any, Any]]:
     """(name, cells) of each column of a frame, an Arrow table or a plain 2-D array."""
     if hasattr(X, "column_names"):  # Arrow
         return [(name, X[name].to_pylist()) for name in X.column_names]
-    if hasattr(X, "columns"):  # pandas, Polars
+    if hasattr(X, "columns") and hasattr(X, "iloc"):  # pandas
         return [(name, X[name].to_numpy()) for name in X.columns]
-    cells = np.asarray(X, dtype=object)
+    if hasattr(X, "columns") and hasattr(X, "get_column"):  # Polars
+        return [(name, X.get_column(name).to_list()) for name in X.columns]
+    try:
+        cells = np.asarray(X, dtype=object)
+    except ValueError:
+        return []
     return list(enumerate(cells.T)) if cells.ndim == 2 else []
 
 
 def _refuse_times(X: Any) -> None:
     """Dates and durations would become huge integers: refuse them."""
-    if hasattr(X, "dtypes") or hasattr(X, "schema"):
-        schema = getattr(X, "schema", None)
-        kinds = X.dtypes if schema is None else getattr(schema, "types", None) or schema.values()
-        names = getattr(X, "column_names", None) or list(X.columns)
-    elif hasattr(X, "dtype"):
-        kinds, names = [X.dtype], ["all columns"]
+    if hasattr(X, "column_names"):  # Arrow
+        kinds = list(zip(X.column_names, X.schema.types, strict=True))
+    elif hasattr(X, "columns") and hasattr(X, "dtypes"):  # pandas, Polars
+        kinds = list(zip(X.columns, X.dtypes, strict=True))
+    elif hasattr(X, "dtype") and X.dtype != object:
+        kinds = [(0, X.dtype)]
+    elif isinstance(X, list | tuple) or hasattr(X, "dtype"):
+        kinds = [
+            (name, getattr(cells[0], "dtype", "")) for name, cells in _columns(X) if len(cells)
+        ]
     else:
         return
-    for name, kind in zip(names, kinds, strict=False):
-        text = str(kind).lower()
-        if text.startswith(("date", "time", "duration")):
+    for name, kind in kinds:
+        if str(kind).lower().startswith(("date", "time", "duration")):
             raise TypeError(
                 f"Column {name!r} of X holds times ({kind}), not numbers: turn them into a number "
                 "of seconds or days since some moment, or leave that column out."
@@ -86,10 +95,10 @@ def _sentence_about_shape(X: Any, error: str) -> str | None:
     if "Expected 2D array, got 1D array" in error:
         return (
             f"X must be 2-D, rows by features, but is 1-D of length {len(X)}. Reshape your data: "
-            "X.reshape(1, -1) makes it one row, X.reshape(-1, 1) one feature."
+            "as a NumPy array, X.reshape(1, -1) makes it one row, X.reshape(-1, 1) one feature."
         )
-    if "Expected 2D array, got scalar array" in error or isinstance(X, str | bytes):
-        return f"X must be 2-D, rows by features, but is {X!r:.60}. Reshape your data."
+    if "got scalar array" in error or isinstance(X, str | bytes | dict | Iterator):
+        return f"X must be a 2-D array or frame, rows by features, but is {X!r:.60}."
     if "inhomogeneous" in error:
         return "X must be 2-D, rows by features, but its rows are of different lengths."
     return None
@@ -101,12 +110,10 @@ def _sentence_about_cell(X: Any) -> str | None:
         for row, cell in enumerate(cells):
             try:
                 float(cell)
-            except (TypeError, ValueError):
-                kind = type(cell).__name__
+            except (TypeError, ValueError, OverflowError) as error:
                 return (
                     f"X holds {cell!r:.60} at row {row}, column {name!r}, where a number is needed "
-                    f"(float() argument must be a string or a real number, not '{kind}'): leave "
-                    "that column out or encode it."
+                    f"({error!s:.80}): leave that column out or encode it."
                 )
     return None
 
@@ -118,5 +125,5 @@ def _sentence_about_non_finite(rows: Any, finite: Booleans, names: Any) -> str:
     where = f"column {column if names is None else repr(str(names[column]))}"
     return (
         f"X contains {what} at row {row}, {where}, and {bad_rows} of its {len(rows)} rows are not "
-        "finite: drop those rows or fill them in before they are learnt."
+        "finite: drop those rows or fill them in first."
     )

@@ -14,14 +14,14 @@ from tests.strategies import seeds
 @njit
 def in_place(S, e, rho, R, vectors):
     scratch = UnionScratch(R, vectors[0], vectors[1], vectors[2], vectors[3])
-    union_with_point(S, e, rho, scratch)
+    return union_with_point(S, e, rho, scratch)
 
 
 def union(S, e, rho):
     """The union, in memory that holds garbage before."""
     d = len(e)
     S = S.copy()
-    in_place(S, e, rho, np.full((d, d), np.nan), np.full((4, d), np.nan))
+    assert in_place(S, e, rho, np.full((d, d), np.nan), np.full((4, d), np.nan))
     return S
 
 
@@ -60,6 +60,29 @@ def test_it_covers_both(structure, rho):
 def test_a_point_at_the_mean_changes_no_bit(structure, rho):
     S, e = structure
     assert np.array_equal(union(S, 0.0 * e, rho), S)
+
+
+@settings(max_examples=60)
+@given(d=st.integers(2, 32), width=st.floats(0.5, 4.0), count=st.integers(3, 40), seed=seeds)
+def test_structures_grown_point_by_point_stay_exact(d, width, count, seed):
+    """With fewer points than features most directions are still those of a fresh structure."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(count, d)) @ rng.normal(size=(d, d)) * 10.0**width / np.sqrt(d)
+    S, mu = np.eye(d), X[0]
+    for n, x in enumerate(X[1:], start=1):
+        rho = 1.0 / (n + 1)
+        expected = covariance_union(S, mu, np.eye(d), x, mu + rho * (x - mu))
+        S = union(S, x - mu, rho)
+        mu = mu + rho * (x - mu)
+        assert np.linalg.norm(S - expected) <= 1e-8 * np.linalg.norm(expected)
+        S = (S + S.T) / 2
+
+
+def test_where_rounding_eats_the_identity_the_caller_is_told():
+    S = 1e20 * np.ones((3, 3)) + np.eye(3)
+    before = S.copy()
+    assert not in_place(S, np.array([1e10, -1e10, 0.0]), 0.1, np.empty((3, 3)), np.empty((4, 3)))
+    assert np.array_equal(S, before)
 
 
 def test_a_covered_point_adds_its_share_alone():

@@ -70,6 +70,13 @@ def test_whitened_offset_gives_the_mahalanobis_distance(S, seed):
     assert q == pytest.approx(delta @ np.linalg.solve(S, delta), rel=1e-9)
 
 
+@pytest.mark.parametrize("small", [1e-300, 1e-150, 1.0])
+def test_variances_may_differ_by_any_factor(small):
+    Sigma = np.diag([small, 1e10])
+    assert typicality([np.sqrt(small), 0.0], [0.0, 0.0], Sigma) == pytest.approx(0.5, rel=1e-9)
+    assert typicality([1.7e308, 0.0], [-1.7e308, 0.0], Sigma) < 1e-200
+
+
 def test_typicality_takes_one_point_or_many():
     one = typicality([2.0, 0.0], [0.0, 0.0], np.diag([4.0, 1.0]))
     many = typicality([[2.0, 0.0], [0.0, 0.0]], [0.0, 0.0], np.diag([4.0, 1.0]))

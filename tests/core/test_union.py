@@ -1,3 +1,4 @@
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -82,6 +83,34 @@ def test_the_whitening_as_printed_is_not_conservative():
             failures[reading] += smallest_eigenvalue(union - U1) < -1e-9
     assert failures["corrected"] == 0
     assert failures["printed"] > 180
+
+
+def union_in_sixty_digits(U1, U2):
+    """Eq. 16, on mpmath matrices."""
+    L = mpmath.cholesky(U2)
+    inverse = L**-1
+    white = inverse * U1 * inverse.T
+    eigenvalues, Q = mpmath.eigsy((white + white.T) / 2)
+    return L * Q * mpmath.diag([max(value, 1) for value in eigenvalues]) * Q.T * L.T
+
+
+@pytest.mark.parametrize("width", [1e2, 1e7])
+@pytest.mark.parametrize("turned", [False, True])
+def test_no_digits_are_lost_between_spreads_of_very_different_size(width, turned):
+    """A structure 10^7 scales wide, in few directions, and a fresh point far from it."""
+    d = 8
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(6, d)) @ rng.normal(size=(d, d)) * width
+    with mpmath.workdps(60):
+        wide, point = mpmath.eye(d), mpmath.eye(d)
+        for x in points[:5]:
+            wide += mpmath.matrix(x.tolist()) * mpmath.matrix(x.tolist()).T
+        x = mpmath.matrix(points[5].tolist())
+        point += x * x.T
+        exact = np.array(union_in_sixty_digits(wide, point).tolist(), dtype=float)
+    pair = [np.array(U.tolist(), dtype=float) for U in (wide, point)]
+    got = union_of_spreads(*(reversed(pair) if turned else pair), 1.0)
+    assert np.linalg.norm(got - exact) <= 1e-12 * np.linalg.norm(exact)
 
 
 def test_a_union_of_spreads_that_differ_beyond_rounding_is_finite_and_covers_both():

@@ -8,6 +8,7 @@ from typing import Any
 import numba
 from numba import njit
 from numba.core.caching import IndexDataCacheFile
+from numba.core.compiler_lock import global_compiler_lock
 
 _CONFIG: Any = numba.config
 
@@ -95,7 +96,7 @@ def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     compile_signature = dispatcher.compile
 
     def compile_with_vectors(signature: Any) -> Any:
-        with _SuperwordVectors():
+        with global_compiler_lock, _SuperwordVectors():
             return compile_signature(signature)
 
     dispatcher.compile = compile_with_vectors

@@ -10,7 +10,7 @@ from spclust.arrays import Floats
 from spclust.core.compile import leaf, reduction
 
 # A squared pivot smaller than this part of its diagonal entry, per dimension, is rounding alone.
-_PIVOT_NOISE = 2e-15
+PIVOT_NOISE = 2e-15
 
 
 @leaf
@@ -19,6 +19,14 @@ def copy_matrix(source: Floats, target: Floats) -> None:
     for r in range(source.shape[0]):
         for c in range(source.shape[1]):
             target[r, c] = source[r, c]
+
+
+@leaf
+def write_identity(A: Floats) -> None:
+    """Make A (d, d) the identity. Modified in place: A."""
+    for r in range(A.shape[0]):
+        for c in range(A.shape[0]):
+            A[r, c] = 1.0 if r == c else 0.0
 
 
 @reduction
@@ -32,7 +40,7 @@ def dot(a: Floats, b: Floats, start: int) -> float:
 
 @leaf
 def subtract_rows(row: Floats, factors: Floats, column: int, rows: Floats, n: int) -> None:
-    """Row -= factors[0, column] rows[0] + ... + factors[n-1, column] rows[n-1], from n on.
+    """Subtract factors[k, column] rows[k], for all k < n, from `row`, from its place n on.
 
     Four rows at a time: `row` is then read and written once for four products. Modified in
     place: row.
@@ -52,24 +60,34 @@ def subtract_rows(row: Floats, factors: Floats, column: int, rows: Floats, n: in
 
 
 @leaf
-def shifted_cholesky(A: Floats, shift: float, floor: float, R: Floats, inverse: Floats) -> None:
+def shifted_cholesky(A: Floats, shift: float, floor: float, R: Floats, inverse: Floats) -> bool:
     """Upper triangular R (d, d) with R^T R = A - shift I, and 1 / R[k, k]. Modified in place: both.
 
     Where rounding ate a direction, because two means lie 10^10 scales apart, a squared pivot comes
-    out below `floor` or even negative: it is raised to what is positive in floating point.
+    out below `floor` or even negative: it is raised to what is positive in floating point, its row
+    is kept within what a factor of A can hold, and the answer is False: only R's size is right.
     """
     d = A.shape[0]
+    sound = True
     for k in range(d):
         row = R[k]
         for i in range(k, d):
             row[i] = A[k, i]
         row[k] -= shift
         subtract_rows(row, R, k, R, k)
-        pivot = np.sqrt(max(row[k], floor, _PIVOT_NOISE * d * A[k, k]))
+        least = max(floor, PIVOT_NOISE * d * A[k, k])
+        raised = not row[k] >= least
+        pivot = np.sqrt(least if raised else row[k])
         inverse[k] = 1.0 / pivot
         for i in range(k + 1, d):
             row[i] *= inverse[k]
+        if raised:
+            sound = False
+            for i in range(k + 1, d):
+                most = np.sqrt(A[i, i])
+                row[i] = min(max(row[i], -most), most)
         row[k] = pivot
+    return sound
 
 
 @leaf
@@ -82,7 +100,7 @@ def raise_diagonal(A: Floats, R: Floats) -> None:
         square = 0.0
         for i in range(k + 1):
             square += R[i, k] * R[i, k]
-        if square > A[k, k] * (1.0 + 0.5 * _PIVOT_NOISE):
+        if square > A[k, k] * (1.0 + 0.5 * PIVOT_NOISE):
             A[k, k] = square
 
 

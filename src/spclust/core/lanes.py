@@ -20,7 +20,7 @@ INFINITIES: Eight = (_INF, _INF, _INF, _INF, _INF, _INF, _INF, _INF)
 
 @paragraph
 def plus_products(y: Eight, a: Floats, i: int, b: Floats, j: int) -> Eight:
-    """Y + a[i] * b[j], lane by lane; a and b are (rows, 8)."""
+    """The sum y + a[i] * b[j], lane by lane; a and b are (rows, 8)."""
     return (
         y[0] + a[i, 0] * b[j, 0],
         y[1] + a[i, 1] * b[j, 1],
@@ -35,7 +35,7 @@ def plus_products(y: Eight, a: Floats, i: int, b: Floats, j: int) -> Eight:
 
 @paragraph
 def plus_multiple(y: Eight, factor: float, b: Floats, j: int) -> Eight:
-    """Y + factor * b[j], lane by lane; b is (rows, 8)."""
+    """The sum y + factor * b[j], lane by lane; b is (rows, 8)."""
     return (
         y[0] + factor * b[j, 0],
         y[1] + factor * b[j, 1],
@@ -50,7 +50,7 @@ def plus_multiple(y: Eight, factor: float, b: Floats, j: int) -> Eight:
 
 @paragraph
 def plus_squares(q: Eight, y: Eight) -> Eight:
-    """Q + y * y, lane by lane."""
+    """The sum q + y * y, lane by lane."""
     return (
         q[0] + y[0] * y[0],
         q[1] + y[1] * y[1],

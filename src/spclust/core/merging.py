@@ -4,7 +4,13 @@ import numpy as np
 
 from spclust.core.compile import leaf, paragraph
 from spclust.core.distances import difference, distances_in_structure, distances_of_point
-from spclust.core.factor import copy_matrix, invert_transposed, raise_diagonal, shifted_cholesky
+from spclust.core.factor import (
+    copy_matrix,
+    invert_transposed,
+    raise_diagonal,
+    shifted_cholesky,
+    write_identity,
+)
 from spclust.core.footprint import merged_mean, merged_total, newer_share, updated_total
 from spclust.core.lanes import LANES
 from spclust.core.neighbours import connect, take_logarithms
@@ -27,6 +33,7 @@ from spclust.core.union import unite
 from spclust.core.workspace import Workspace
 
 POINT = -1  # in place of a slot: the point that is being learnt
+POINT_AGE = 2.0  # its age, once weights were refreshed: it has lived through itself
 _FLOOR = 1.0  # in units of scale every spread is at least the identity
 
 
@@ -36,8 +43,8 @@ def merge(older: int, newer: int, s: Structures, work: Workspace) -> None:
 
     Writes the footprint of the union to the older one's slot. Modified in place: s, work.
     """
-    count, age = 1.0, 2.0  # of the point, which has lived through itself by now
-    total = mass = updated_total(1.0, 1.0, np.exp(-s.head[BETA]))
+    count, age = 1.0, POINT_AGE
+    total = mass = point_mass(s)
     if newer == POINT:
         copy_matrix(work.x, work.mu)
     else:
@@ -45,21 +52,31 @@ def merge(older: int, newer: int, s: Structures, work: Workspace) -> None:
         count, age, total, mass = s.count[newer], s.age[newer], s.total[newer], s.mass[newer]
     share = newer_share(s.head[GAMMA], s.count[older], count)
     step_to_merged_mean(older, share, s, work)  # Eq. 10
+    Sigma, other = s.Sigma[older], s.Sigma[max(newer, 0)]
+    united = False
     if count == 1.0 or s.count[older] == 1.0:
         if count > 1.0:
-            copy_matrix(s.Sigma[newer], s.Sigma[older])
+            copy_matrix(other, Sigma)
             share = 1.0 - share
-        union_with_point(s.Sigma[older], work.e, share, work.union)  # Eq. 14 to 16
-    else:
+        united = union_with_point(Sigma, work.e, share, work.union)  # Eq. 14 to 16
+        other = work.union.R
+        write_identity(other)
+    if not united:
         delta1, delta2 = work.union.v, work.union.w
         for c in range(work.e.size):
             delta1[c], delta2[c] = share * work.e[c], (share - 1.0) * work.e[c]
-        unite(s.Sigma[older], delta1, s.Sigma[newer], delta2, _FLOOR)  # Eq. 14 to 16
+        unite(Sigma, delta1, other, delta2, _FLOOR)  # Eq. 14 to 16
     s.total[older] = merged_total(s.total[older], total, s.head[BETA], age)  # Eq. 12
     s.mass[older] = merged_total(s.mass[older], mass, s.head[BETA], age)  # Eq. 9
     s.age[older] += age
     s.count[older] += count
     s.head[MERGED] += 1
+
+
+@leaf
+def point_mass(s: Structures) -> float:
+    """Mass, and total, of a point that has lived through itself: its weight stays 1. Eq. 13."""
+    return updated_total(1.0, 1.0, np.exp(-s.head[BETA]))
 
 
 @leaf

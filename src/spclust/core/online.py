@@ -17,7 +17,14 @@ from spclust.arrays import Floats
 from spclust.core.compile import kernel, paragraph
 from spclust.core.distances import distances_of_point
 from spclust.core.footprint import updated_total
-from spclust.core.merging import POINT, fill_all_odds, merge, relate
+from spclust.core.merging import (
+    POINT,
+    POINT_AGE,
+    fill_all_odds,
+    merge,
+    point_mass,
+    relate,
+)
 from spclust.core.neighbours import connect, disconnect, first_smallest, renew_nearest
 from spclust.core.structures import (
     BETA,
@@ -79,14 +86,17 @@ def update(s: Structures, work: Workspace) -> bool:
 
 @paragraph
 def measure_point(s: Structures, work: Workspace) -> None:
-    """Odds of the point with every structure, both ways, and of the pairs. Eq. 2 and 3."""
+    """Odds of the point with every structure, both ways. Eq. 2 and 3. Modified in place: work."""
     distances_of_point(work.x, s, int(s.head[LIVE]), work.unit, work.to_all, work.offset)
     fill_all_odds(s, work)
 
 
 @paragraph
 def refresh_weights(s: Structures, work: Workspace) -> bool:
-    """Eq. 13 for every structure (E5: all of them, before any merge); whether one is too light."""
+    """Eq. 13 for every structure (E5: all, before any merge); whether one is too light.
+
+    Modified in place: s.
+    """
     live, in_logs = int(s.head[LIVE]), s.head[IN_LOGS] == 1.0
     decay, w_min = np.exp(-s.head[BETA]), s.head[W_MIN]
     light = 0
@@ -117,14 +127,15 @@ def closest_pair(s: Structures, work: Workspace) -> tuple[int, int]:
 def settle(slot: int, full: bool, s: Structures, work: Workspace) -> None:
     """Give the point a structure of its own in a free slot: (x, I, w = 1, count = 1, age = 1).
 
-    If the set is full, weights were refreshed, and the point has lived through itself. Eq. 13.
+    If the set is full, weights were refreshed, and the point has lived through itself. Modified in
+    place: s.
     """
     write_mean(slot, s, work.x)
     write_fresh_spread(slot, s.Sigma, s.whiten)
     s.total[slot] = s.mass[slot] = s.count[slot] = s.age[slot] = 1.0
     if full:
-        s.total[slot] = s.mass[slot] = updated_total(1.0, 1.0, np.exp(-s.head[BETA]))
-        s.age[slot] = 2.0
+        s.total[slot] = s.mass[slot] = point_mass(s)
+        s.age[slot] = POINT_AGE
     s.id[slot] = s.head[SEEN]
     connect(slot, work.to_all, s)
 

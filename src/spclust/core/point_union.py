@@ -12,8 +12,9 @@ out of U_S in at most one direction v, and Eq. 16 adds one rank to U_S, or nothi
     U_S v = lambda U_x v, lambda < 1    that is    v = (S - lambda I)^-1 e
 
 and lambda is the root of one increasing function of lambda. Newton's step for it is the Rayleigh
-quotient of v; from the quotient of e itself it converges from above, in two or three steps. Exact,
-and a fraction of the cost of the eigendecomposition that Eq. 16 asks for in general.
+quotient of v; from the quotient of e itself it converges from above, in two or three steps, to
+rounding. It costs a fraction of the eigendecomposition that Eq. 16 asks for in general. Where S is
+so large that rounding eats the I in it, this is no way to go, and the caller is told so.
 """
 
 from typing import Any, NamedTuple
@@ -22,9 +23,9 @@ import numpy as np
 
 from spclust.arrays import Floats
 from spclust.core.compile import leaf
-from spclust.core.factor import dot, shifted_cholesky, solve
+from spclust.core.factor import PIVOT_NOISE, dot, shifted_cholesky, solve
 
-_ALMOST_ONE = 1.0 - 1e-13  # an eigenvalue above adds less than rounding does
+_NEGLIGIBLE = 1e-13  # an eigenvalue closer to 1 adds less than rounding does
 _CONVERGED = 1e-6  # relative: what is left then is the square of it
 _MOST_STEPS = 60  # two or three are needed; this only ends a loop that rounding keeps alive
 
@@ -40,17 +41,18 @@ class UnionScratch(NamedTuple):
 
 
 @leaf
-def union_with_point(S: Floats, e: Floats, rho: float, scratch: UnionScratch) -> None:
+def union_with_point(S: Floats, e: Floats, rho: float, scratch: UnionScratch) -> bool:
     """Make S (d, d) the union of itself and a point at offset e (d,). Eq. (16), §III-C.
 
-    Modified in place: S, scratch.
+    False, and S as it was, if that cannot be done here. Modified in place: S, scratch.
     """
     unit, v, w = scratch.unit, scratch.v, scratch.w
     length = normalise(e, unit)
     near, far = (rho * length) ** 2, ((1.0 - rho) * length) ** 2
-    sticks_out, eigenvalue = False, 1.0
-    if far > near:
-        sticks_out, eigenvalue = direction_outside(S, near, far, scratch)
+    eigenvalue = direction_outside(S, near, far, scratch) if far > near else 1.0
+    if not eigenvalue <= 1.0:
+        return False
+    sticks_out = eigenvalue < 1.0
     if sticks_out:
         # Eq. 16 adds 1 - lambda times the square of U_x v, where v^T U_x v = 1.
         along = dot(unit, v, 0)
@@ -63,6 +65,7 @@ def union_with_point(S: Floats, e: Floats, rho: float, scratch: UnionScratch) ->
     for r in range(v.size):
         for c in range(v.size):
             S[r, c] += w[r] * w[c] + v[r] * v[c]
+    return True
 
 
 @leaf
@@ -82,27 +85,31 @@ def normalise(e: Floats, unit: Floats) -> float:
 
 
 @leaf
-def direction_outside(
-    S: Floats, near: float, far: float, scratch: UnionScratch
-) -> tuple[bool, float]:
-    """Whether there is a direction v with an eigenvalue below 1, and that eigenvalue.
+def direction_outside(S: Floats, near: float, far: float, scratch: UnionScratch) -> float:
+    """Eigenvalue below 1 of the direction v that sticks out; 1 if none does, NaN if unknown.
 
     near and far are rho^2 |e|^2 and (1 - rho)^2 |e|^2. Modified in place: scratch; v is scaled
     so that (S - lambda I) v is about `unit`.
     """
     R, inverse, unit, v, w = scratch
-    quotient = 0.0
+    quotient, largest = 0.0, 1.0
     for r in range(unit.size):
         quotient += unit[r] * dot(S[r], unit, 0)
+        largest = max(largest, S[r, r])
+    # Closer to 1 than this S - lambda I cannot be told from a singular matrix.
+    almost_one = 1.0 - max(_NEGLIGIBLE, 10.0 * PIVOT_NOISE * unit.size * largest)
+    if almost_one < 0.5:
+        return np.nan
     eigenvalue = (quotient + near) / (1.0 + far)
-    certain = eigenvalue < _ALMOST_ONE  # no quotient is below the smallest eigenvalue
-    eigenvalue = min(eigenvalue, _ALMOST_ONE)
+    certain = eigenvalue < almost_one  # no quotient is below the smallest eigenvalue
+    eigenvalue = min(eigenvalue, almost_one)
     for _ in range(_MOST_STEPS):
-        shifted_cholesky(S, eigenvalue, 0.0, R, inverse)
+        if not shifted_cholesky(S, eigenvalue, 0.0, R, inverse):
+            return np.nan
         solve(R, inverse, unit, v)
         along = dot(unit, v, 0)
         if not certain and (eigenvalue * far - near) * along <= 1.0:
-            return False, 1.0
+            return 1.0
         certain = True
         # Newton's step, and v taken along with it, to first order: w is its derivative.
         norm = dot(v, v, 0)
@@ -120,5 +127,5 @@ def direction_outside(
         form = along + step * crossed + eigenvalue * norm
         eigenvalue = min(newton, (form + near * along**2) / (norm + far * along**2))
         if -step <= _CONVERGED * (1.0 - eigenvalue):
-            break
-    return eigenvalue < 1.0, eigenvalue
+            return eigenvalue
+    return np.nan

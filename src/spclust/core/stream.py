@@ -98,11 +98,6 @@ class Stream:
         """Rows of pair odds that were looked through for a nearest neighbour while learning."""
         return int(self.pool[RESCANS])
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the whole state."""
-        return self.pool.nbytes
-
     def configure(self, params: Params) -> None:
         """Use other decay and pruning parameters from now on."""
         configure(self.pool, params)
@@ -154,9 +149,10 @@ class Stream:
     def table(self, labels: Integers) -> StructureTable:
         """All structures, oldest first, with their labels (k,)."""
         s, order, scale = view(self.pool), self.order(), self.params.scale
+        largest = np.finfo(float).max / max(scale, 1.0)
         columns = {
             "mean": means(s, order),
-            "covariance": scale**2 * s.Sigma[order],
+            "covariance": np.clip(scale * s.Sigma[order], -largest, largest) * scale,
             "weight": s.total[order] / s.mass[order],
             "count": s.count[order].astype(np.int64),
             "age": s.age[order].astype(np.int64),

@@ -9,10 +9,10 @@ plus how far the mean has moved since (`drift`): around 10^8 it has all the digi
 Everything else starts from a difference of two points in units of `scale`, so that a fresh
 structure has spread I, every spread is at least I, and a unit of 10^-150 is as good as any.
 
-Slots. Structures sit in slots 0 .. live-1, in no particular order: a slot that falls free is
-filled from the end. Their order of creation is the order of their ids. Means and factors, which are
-read at every point, are stored in blocks of eight slots (see `lanes`): slot i is lane i % 8 of
-block i // 8.
+Slots. Structures sit in slots 0 .. live-1, in no particular order: a slot that falls free goes to
+the next point, or is filled from the end. Their order of creation is the order of their ids.
+Means and factors, which are read at every point, are stored in blocks of eight slots (see
+`lanes`): slot i is lane i % 8 of block i // 8.
 """
 
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ import numpy as np
 
 from spclust.arrays import Floats, Integers
 from spclust.core.compile import kernel, leaf, paragraph
-from spclust.core.factor import copy_matrix
+from spclust.core.factor import copy_matrix, write_identity
 from spclust.core.lanes import LANES
 from spclust.core.typicality import LARGEST_LINEAR_EXPONENT
 from spclust.params import Params
@@ -47,7 +47,7 @@ class Structures(NamedTuple):
     whiten: Any  # (n / 8, t, 8) W row by row, lower triangular, W^T W = Sigma^-1
     Sigma: Any  # (n, d, d) spread, in units of scale^2
     total: Any  # (n,) B(age) w: the weight w of Eq. 7 before its division
-    mass: Any  # (n,) B(age) of Eq. 9
+    mass: Any  # (n,) B(age) of Eq. 9: the damped number of weight updates
     count: Any  # (n,) points absorbed: the T of Gamma
     age: Any  # (n,) weight updates lived through, plus one: the T of B
     id: Any  # (n,) number of the point that founded it
@@ -149,10 +149,9 @@ def write_factor(slot: int, whiten: Floats, W: Floats) -> None:
 def write_fresh_spread(slot: int, Sigma: Floats, whiten: Floats) -> None:
     """Give a slot the spread I of a fresh structure. Modified in place: Sigma, whiten."""
     b, lane = slot // LANES, slot % LANES
+    write_identity(Sigma[slot])
     t = 0
     for r in range(Sigma.shape[1]):
-        for c in range(Sigma.shape[1]):
-            Sigma[slot, r, c] = 1.0 if r == c else 0.0
         for c in range(r + 1):
             whiten[b, t, lane] = 1.0 if r == c else 0.0
             t += 1

@@ -8,6 +8,7 @@ import numpy as np
 
 from spclust.arrays import Floats
 from spclust.core.compile import allocating
+from spclust.core.eigen import eigen
 from spclust.core.factor import copy_matrix, invert_transposed, raise_diagonal, shifted_cholesky
 
 # An eigenvalue that exceeds 1 by less than this per dimension exceeds it by rounding alone.
@@ -33,8 +34,9 @@ def union_of_spreads(U1: Floats, U2: Floats, floor: float) -> Floats:
     """The smallest spread of the Eq. (16) form that covers both U1 and U2 (d, d). §III-C.
 
     L Q max(Lambda, I) Q^T L^T with U2 = L L^T and L^-1 U1 L^-T = Q Lambda Q^T (E1). It is symmetric
-    in U1 and U2; the one with the larger trace is whitened, which is the better conditioned way,
-    and only what the other one adds to it is added.
+    in U1 and U2; the one with the larger trace is whitened, which keeps all digits where the two
+    differ by many orders, and only what the other one adds to it is added. Modified in place: one
+    of the two, which is returned.
     """
     d = U1.shape[0]
     traces, equal = 0.0, True
@@ -50,7 +52,7 @@ def union_of_spreads(U1: Floats, U2: Floats, floor: float) -> Floats:
     shifted_cholesky(U2, 0.0, floor, R, inverse)  # L is R^T
     raise_diagonal(U2, R)
     invert_transposed(R, inverse, W)
-    eigenvalues, Q = np.linalg.eigh(whitened(U1, W))
+    eigenvalues, Q = eigen(whitened(U1, W))
     v = np.empty(d)
     for k in range(d):
         excess = eigenvalues[k] - 1.0
