@@ -55,6 +55,14 @@ def dbscan_labels(adjacent: Booleans, min_samples: int) -> Integers:
 
 
 @allocating
+def reading_memory(n: int, d: int) -> tuple[Floats, Relation, Floats]:
+    """Memory for a point (2, d), its distances in n slots, and their differences (d, 8)."""
+    rest = np.empty(n)
+    to_all = Relation(np.empty(n), rest, rest, rest, rest)
+    return np.zeros((2, d)), to_all, np.empty((d, LANES))
+
+
+@allocating
 def nearest_structures(pool: Floats, X: Floats, order: Integers) -> Integers:
     """For each row of X (rows, d) the position in `order` of its nearest structure. Eq. (17).
 
@@ -62,14 +70,12 @@ def nearest_structures(pool: Floats, X: Floats, order: Integers) -> Integers:
     decides alone. `order` lists the slots by age, so that the oldest wins a tie (E12).
     """
     s = view_in_kernel(pool)
-    d, n, live = s.drift.shape[1], s.id.size, int(s.head[LIVE])
-    x, q = np.zeros((2, d)), np.empty(n)
-    rest, offset = np.empty(n), np.empty((d, LANES))
-    to_all = Relation(q, rest, rest, rest, rest)
-    unit = Unit(1.0 / s.head[SCALE], s.head[REACH])
+    live, unit = int(s.head[LIVE]), Unit(1.0 / s.head[SCALE], s.head[REACH])
+    x, to_all, offset = reading_memory(s.id.size, s.drift.shape[1])
+    q = to_all.q
     nearest = np.empty(X.shape[0], np.int64)
     for t in range(X.shape[0]):
-        for c in range(d):
+        for c in range(x.shape[1]):
             x[0, c] = X[t, c]
         distances_of_point(x, s, live, unit, to_all, offset)
         best = 0
@@ -87,14 +93,12 @@ def least_nlt(pool: Floats, X: Floats, group: Integers, n_groups: int) -> Floats
     `group` (live,) gives the group of each slot, -1 for none.
     """
     s = view_in_kernel(pool)
-    d, n, live = s.drift.shape[1], s.id.size, int(s.head[LIVE])
-    x, q = np.zeros((2, d)), np.empty(n)
-    rest, offset = np.empty(n), np.empty((d, LANES))
-    to_all = Relation(q, rest, rest, rest, rest)
-    unit = Unit(1.0 / s.head[SCALE], s.head[REACH])
+    live, unit = int(s.head[LIVE]), Unit(1.0 / s.head[SCALE], s.head[REACH])
+    x, to_all, offset = reading_memory(s.id.size, s.drift.shape[1])
+    q = to_all.q
     least = np.full((X.shape[0], n_groups), np.inf)
     for t in range(X.shape[0]):
-        for c in range(d):
+        for c in range(x.shape[1]):
             x[0, c] = X[t, c]
         distances_of_point(x, s, live, unit, to_all, offset)
         for i in range(live):

@@ -45,16 +45,33 @@ from spclust.core.typicality import nlt_from_odds, typicality_from_odds
 from spclust.core.workspace import Workspace, workspace
 
 
-@kernel
 def learn(pool: Floats, X: Floats, scratch: Floats) -> None:
-    """Learn the rows of X (rows, d), in order. Modified in place: pool."""
+    """Learn the rows of X (rows, d), in order. Modified in place: pool, scratch.
+
+    Pruning is rare and compiles to as much code as all the rest: it is called, and compiled, only
+    when it is needed.
+    """
+    row = 0
+    while row < len(X):
+        row = learn_until_full(pool, X, scratch, row)
+        if pool[LIVE] > pool[CAPACITY]:
+            make_room(pool, scratch)
+
+
+@kernel
+def learn_until_full(pool: Floats, X: Floats, scratch: Floats, row: int) -> int:
+    """Learn the rows of X from `row` on, until one leaves something to prune; the row after it.
+
+    Modified in place: pool, scratch.
+    """
     s = view_in_kernel(pool)
     work = workspace(scratch, s)
-    for t in range(X.shape[0]):
+    for t in range(row, X.shape[0]):
         for c in range(work.e.size):
             work.x[0, c], work.x[1, c] = X[t, c], 0.0
         if not update(s, work):
-            make_room(pool, scratch)
+            return t + 1
+    return X.shape[0]
 
 
 @paragraph
