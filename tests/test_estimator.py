@@ -1,5 +1,6 @@
 """SPC as scikit-learn sees it, and as its users do."""
 
+import contextlib
 import copy
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -179,6 +180,29 @@ def test_an_interrupted_batch_leaves_a_sound_model_that_knows_what_it_learnt(X, 
     whole = SPC(10, gamma=1.0).fit(np.concatenate([X, X[:100]]))
     assert model._stream.pool.tobytes() == whole._stream.pool.tobytes()
     assert len(model.predict(X)) == len(X)
+
+
+def test_an_interrupt_just_before_pruning_is_made_up_for(X, monkeypatch):
+    params = {"n_structures": 7, "beta": 0.3, "w_min": 0.2}  # 7: no slot to spare
+    whole, broken = SPC(**params).fit(X), SPC(**params).fit(X[:10])
+    prune, interrupts = online.make_room, []
+
+    def interrupted_once_in_a_while(*arguments):
+        if len(interrupts) % 2 == 0:
+            interrupts.append(broken.n_samples_seen_)
+            raise KeyboardInterrupt
+        interrupts.append(None)
+        prune(*arguments)
+
+    monkeypatch.setattr(online, "make_room", interrupted_once_in_a_while)
+    while broken.n_samples_seen_ < len(X):
+        with contextlib.suppress(KeyboardInterrupt):
+            broken.partial_fit(X[broken.n_samples_seen_ :])
+    monkeypatch.undo()
+    assert len(interrupts) > 10
+    assert broken.partial_fit(X[:1])._stream.pool.tobytes() == (
+        whole.partial_fit(X[:1])._stream.pool.tobytes()
+    )
 
 
 @pytest.mark.parametrize("known", [False, True])

@@ -52,15 +52,16 @@ def merge(older: int, newer: int, s: Structures, work: Workspace) -> None:
         count, age, total, mass = s.count[newer], s.age[newer], s.total[newer], s.mass[newer]
     share = newer_share(s.head[GAMMA], s.count[older], count)
     step_to_merged_mean(older, share, s, work)  # Eq. 10
-    Sigma, other = s.Sigma[older], s.Sigma[max(newer, 0)]
+    Sigma, other = s.Sigma[older], s.Sigma[max(newer, 0)]  # the point has none in the set
     united = False
     if count == 1.0 or s.count[older] == 1.0:
-        if count > 1.0:
+        if count > 1.0:  # it is the older one that is a single point
             copy_matrix(other, Sigma)
             share = 1.0 - share
         united = union_with_point(Sigma, work.e, share, work.union)  # Eq. 14 to 16
-        other = work.union.R
-        write_identity(other)
+        if not united:
+            other = work.union.R
+            write_identity(other)
     if not united:
         delta1, delta2 = work.union.v, work.union.w
         for c in range(work.e.size):

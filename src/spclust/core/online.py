@@ -1,4 +1,4 @@
-"""Algorithm 1, the online phase: UpdateSPC and Merge, told from the top down.
+"""Algorithm 1, the online phase: UpdateSPC, told from the top down. Merge is in `merging`.
 
 Follow one point: `learn` hands it to `update`, which measures how typical it is everywhere. While
 there is room it becomes a structure of its own, and that is all. Otherwise every structure's
@@ -49,13 +49,14 @@ def learn(pool: Floats, X: Floats, scratch: Floats) -> None:
     """Learn the rows of X (rows, d), in order. Modified in place: pool, scratch.
 
     Pruning is rare and compiles to as much code as all the rest: it is called, and compiled, only
-    when it is needed.
+    when it is needed; first of all, if the last call was interrupted before it.
     """
     row = 0
-    while row < len(X):
-        row = learn_until_full(pool, X, scratch, row)
+    while row < len(X) or pool[LIVE] > pool[CAPACITY]:
         if pool[LIVE] > pool[CAPACITY]:
             make_room(pool, scratch)
+        else:
+            row = learn_until_full(pool, X, scratch, row)
 
 
 @kernel
