@@ -36,7 +36,7 @@ def scores(truth, labels):
 def stream_through(model, X):
     """Hand the stream to the model batch by batch, as it would arrive."""
     with console.status("compiling the kernels: half a minute, the first time only"):
-        _ = SPC(2).fit(X[:4]).labels_
+        _ = SPC(2, w_min=0.9).fit(X[:9]).labels_  # nine points touch every kernel
     started = time.perf_counter()
     bar = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with Progress(*bar, TextColumn("{task.fields[state]}"), console=console) as progress:
