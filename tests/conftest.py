@@ -4,8 +4,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Kernels compile during the first example: the time of one example says nothing.
-settings.register_profile("spclust", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# Kernels compile during the first example: the time of one example says nothing. Continuous
+# integration draws the same examples each time; everyone else draws new ones.
+settings.register_profile(
+    "spclust",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=bool(os.environ.get("CI")),
+)
 settings.load_profile("spclust")
 
 
