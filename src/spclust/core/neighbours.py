@@ -52,8 +52,8 @@ def first_smallest(row: Floats, ids: Floats, live: int) -> int:
 def connect(slot: int, to_all: Relation, s: Structures) -> None:
     """Write a structure's odds with all live ones, and note what that changes for each of them.
 
-    Where it was the nearest of another one and moved away, that one's nearest
-    neighbour has to be renewed. Modified in place: s.
+    Where it was the nearest of another one and moved away, that one's nearest neighbour has to be
+    renewed. Modified in place: s.
     """
     live, pair = int(s.head[LIVE]), to_all.pair
     for i in range(live):

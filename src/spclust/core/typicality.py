@@ -66,18 +66,15 @@ def mahalanobis_sq(offset: Floats, whiten: Floats) -> float:
 def fill_odds(q: Floats, p: float, in_logs: bool, odds: Floats, n: int) -> bool:
     """Odds q^p of n squared distances, into `odds`; False if they left the linear range.
 
-    Modified in place: odds. Powers of 2 and half-integers avoid the general power, which costs ten
-    times as much. Odds of 0, of copies of one point, are in range.
+    Modified in place: odds. Half-integers avoid the general power, which costs ten times as much.
+    Odds of 0, of copies of one point, are in range.
     """
     twice = int(2.0 * p)
     if in_logs:
         for i in range(n):
             odds[i] = p * np.log(q[i])
         return True
-    if p == 2.0:
-        for i in range(n):
-            odds[i] = q[i] * q[i]
-    elif twice == 2.0 * p:
+    if twice == 2.0 * p:
         whole = twice // 2
         for i in range(n):
             odds[i] = 1.0 if twice == 2 * whole else np.sqrt(q[i])
