@@ -61,7 +61,7 @@ def test_public_names_are_there():
 
 
 def test_parameters_but_the_first_go_by_name():
-    assert list(SPC().get_params()) == sorted([*TABLE, "covariance_type"])
+    assert list(SPC().get_params()) == sorted([*TABLE, "covariance_type", "n_jobs"])
     with pytest.raises(TypeError):
         SPC(30, 1.5)
 
@@ -259,7 +259,7 @@ def test_every_kind_of_array_gives_the_same_and_compiles_nothing_new(X):
     kinds = [X.astype(np.float32), np.asfortranarray(X), read_only, X.tolist(), X[:, ::-1][:, ::-1]]
     for rows in kinds:
         assert SPC(10).fit(rows)._stream.pool.tobytes() == expected
-    assert len(online.learn_until_full.signatures) == 1
+    assert len(online.learn_rows.signatures) == 1
 
 
 def test_half_life_is_the_number_of_points_after_which_half_is_left():
@@ -276,3 +276,104 @@ def test_a_short_half_life_follows_the_stream_and_an_infinite_one_does_not():
     averages = SPC(1, gamma=decay_from_half_life(np.inf)).fit(X).structures_.mean[0, 0]
     assert follows > 9.5
     assert averages == pytest.approx(5.0)
+
+
+def test_points_learnt_one_by_one_are_learnt_as_a_batch_is(X):
+    params = {"n_structures": 7, "beta": 0.3, "w_min": 0.2}  # pruning now and then
+    whole, single = SPC(**params).partial_fit(X), SPC(**params)
+    for x in X:
+        single.learn_one(x)
+    assert whole._stream.pruned > 0
+    assert single._stream.pool.tobytes() == whole._stream.pool.tobytes()
+    assert single.n_samples_seen_ == len(X)
+    assert np.array_equal(single.predict(X), whole.labels_)
+    with pytest.raises(AttributeError, match="one by one"):
+        _ = single.labels_
+    assert len(single.partial_fit(X[:5]).labels_) == 5
+
+
+@pytest.mark.parametrize(
+    "form", [list, tuple, np.float32, lambda x: np.repeat(x, 2)[::2], lambda x: x.astype(object)]
+)
+def test_one_point_may_come_in_any_form(X, form):
+    model, expected = SPC(5).fit(X), SPC(5).fit(X)
+    for x in X[:3].astype(np.float32).astype(float):
+        model.learn_one(form(x))
+        expected.partial_fit(x[np.newaxis])
+    assert model._stream.pool.tobytes() == expected._stream.pool.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("x", "sentence"),
+    [
+        ([1.0, np.nan], "X contains NaN at row 0, column 1"),
+        (np.array([1.0, np.inf]), "infinity"),
+        ([1.0, 2.0, 3.0, 4.0], "4 features"),
+        ([[1.0, 2.0]], r"one point of shape \(d,\)"),
+        (5.0, r"one point of shape \(d,\)"),
+        ([1.0, "a"], "'a'"),
+    ],
+)
+def test_a_bad_point_is_refused_and_nothing_is_lost(X, x, sentence):
+    model = SPC(5).fit(X)
+    model.learn_one(X[0])
+    before = model._stream.pool.tobytes()
+    with pytest.raises(ValueError, match=sentence):
+        model.learn_one(x)
+    assert model._stream.pool.tobytes() == before
+    model.learn_one(X[1])
+    assert model.n_samples_seen_ == len(X) + 2
+
+
+def test_a_changed_parameter_holds_for_the_next_single_point(X):
+    model, expected = SPC(5).fit(X), SPC(5).fit(X)
+    model.learn_one(X[0])
+    model.set_params(beta=0.5, gamma=0.1).learn_one(X[1])
+    expected.partial_fit(X[:1]).set_params(beta=0.5, gamma=0.1).partial_fit(X[1:2])
+    assert model._stream.pool.tobytes() == expected._stream.pool.tobytes()
+    with pytest.raises(ValueError, match="m was changed"):
+        model.set_params(m=2.0).learn_one(X[2])
+
+
+def test_an_interrupt_before_a_single_point_prunes_is_made_up_for(X, monkeypatch):
+    params = {"n_structures": 7, "beta": 0.3, "w_min": 0.2}
+    whole, broken = SPC(**params).partial_fit(X), SPC(**params)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    for x in X:
+        with monkeypatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
+            patch.setattr(stream.Stream, "make_room", interrupt)
+            broken.learn_one(x)
+    broken._stream.learn(X[:0])
+    expected = SPC(**params).partial_fit(X)._stream.pool
+    assert broken.n_samples_seen_ == whole.n_samples_seen_
+    assert broken._stream.pool.tobytes() == expected.tobytes()
+
+
+def test_rows_are_kept_for_their_labels_only_while_they_are_few(X, monkeypatch):
+    model = SPC(10).fit(X).partial_fit(X)
+    expected = model.predict(X)
+    buffer = X.copy()
+    kept = SPC(10).fit(X).partial_fit(buffer)
+    buffer[:] = 1e6  # a buffer that is used again does not change the labels
+    assert kept._last.rows is not None
+    restored = pickle.loads(pickle.dumps(kept))
+    assert restored._last.rows is None
+    assert np.array_equal(kept.labels_, expected)
+    assert np.array_equal(restored.labels_, expected)
+    monkeypatch.setattr(estimator, "_LARGEST_KEPT", 100)
+    at_once = SPC(10).fit(X).partial_fit(X)
+    assert at_once._last.rows is None
+    assert np.array_equal(at_once.labels_, expected)
+
+
+@pytest.mark.parametrize("n_jobs", [2, -1])
+def test_several_threads_read_what_one_reads(X, n_jobs):
+    one, several = SPC(10).fit(X), SPC(10, n_jobs=n_jobs).fit(X)
+    assert np.array_equal(one.predict(X), several.predict(X))
+    assert np.array_equal(one.score_samples(X), several.score_samples(X))
+    assert np.array_equal(one.typicality(X), several.typicality(X))
+    assert np.array_equal(one.labels_, several.labels_)
+    assert len(several.predict(X[:1])) == 1

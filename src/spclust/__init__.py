@@ -1,20 +1,32 @@
 """Single-pass possibilistic clustering (SPC) of data streams."""
 
 from importlib import import_module
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
-from spclust.estimator import SPC
-from spclust.formulas import covariance_union, typicality
-from spclust.params import decay_from_half_life
+if TYPE_CHECKING:
+    from spclust import datasets, plot
+    from spclust.estimator import SPC
+    from spclust.formulas import covariance_union, typicality
+    from spclust.params import decay_from_half_life
 
 __version__ = "0.1.0"
 
 __all__ = ["SPC", "covariance_union", "datasets", "decay_from_half_life", "plot", "typicality"]
 
+# Where each name lives. Modules are imported when one of their names is first used: scikit-learn
+# and Numba take a second to import, and not everything needs them.
+_HOMES = {
+    "SPC": "estimator",
+    "covariance_union": "formulas",
+    "typicality": "formulas",
+    "decay_from_half_life": "params",
+}
 
-def __getattr__(name: str) -> ModuleType:
-    """Import the modules that only some users need when they are first used."""
-    if name in ("plot", "datasets"):
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"spclust.{_HOMES[name]}"), name)
+    if name in __all__:
         return import_module(f"spclust.{name}")
     raise AttributeError(f"module 'spclust' has no attribute {name!r}")
 

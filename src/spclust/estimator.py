@@ -1,9 +1,11 @@
 """SPC as a scikit-learn estimator: parameters in, fitted attributes out; the core does the rest."""
 
 from copy import deepcopy
-from typing import Any, Self
+from numbers import Integral
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -18,6 +20,19 @@ _NO_ROWS = np.empty(0, dtype=np.int64)
 
 # Parameters that the state is built from: they cannot change in the middle of a stream.
 _BUILT_IN = ("n_structures", "m", "scale", "covariance_type")
+
+
+# Rows of a batch up to this size (bytes) are kept until their labels are asked for, which often
+# never happens, or until the next batch; those of larger ones get theirs at once.
+_LARGEST_KEPT = 8_000_000
+
+
+class _LastRows(NamedTuple):
+    """The rows of the last batch: where they are most typical, or what it takes to find out."""
+
+    seen: int | None  # points learnt, these rows included; None if they were not learnt in full
+    rows: Rows | None
+    nearest: Integers  # position of a structure, in order of age, for each row; if rows is None
 
 
 class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -57,6 +72,9 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         suits data of about ten units across; scale, not m, is what the data decides first.
     covariance_type : {"full"}, default "full"
         Form of the covariances.
+    n_jobs : int or None, default None
+        Threads that read the model: in `predict`, `typicality`, `score_samples` and `labels_`.
+        None is one, -1 one for each core. Learning always is one.
 
     Attributes
     ----------
@@ -94,8 +112,9 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     _stream: Stream  # there once something was learnt
     _built_with: dict[str, Any]  # parameters that may not change in the middle of the stream
-    _nearest: Integers  # structure, in order of age, in which each row of the last call is typical
+    _last: _LastRows  # what is known of the rows of the last call
     _first: Integers  # structures whose clusters are numbered first
+    _learner: tuple[Any, Floats, Floats, int]  # there while points can be learnt without a check
 
     _parameter_constraints = {  # noqa: RUF012 - the name and form that scikit-learn asks for
         **{
@@ -103,6 +122,7 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             for name, row in TABLE.items()
         },
         "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
+        "n_jobs": [None, Integral],
     }
 
     def __init__(
@@ -118,6 +138,7 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         min_samples: int = 1,
         scale: float = 1.0,
         covariance_type: str = "full",
+        n_jobs: int | None = None,
     ) -> None:
         self.n_structures = n_structures
         self.m = m
@@ -129,6 +150,7 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.min_samples = min_samples
         self.scale = scale
         self.covariance_type = covariance_type
+        self.n_jobs = n_jobs
 
     # Learning
 
@@ -149,6 +171,35 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._learn(X, new=not self.__sklearn_is_fitted__(), gapless=False)
 
+    def learn_one(self, x: Floats) -> None:
+        """Learn one point x (d,): what `partial_fit` does with one row, in about a microsecond.
+
+        Quickest with a float64 array. There are no `labels_` for such points: ask `predict`.
+        """
+        try:
+            kernel, pool, scratch, d = self._learner
+            learnt = kernel(pool, x, scratch, 0) if len(x) == d else 0
+        except (AttributeError, TypeError):
+            learnt = 0
+        if learnt == 1:
+            return
+        if learnt == -1:
+            self._stream.make_room()
+        else:  # not learnt: the first point, or parameters were changed, or x is something else
+            self._learn(self._as_row(x), new=not self.__sklearn_is_fitted__(), gapless=False)
+            self._learner = self._stream.point_learner()
+
+    def _as_row(self, x: Any) -> Any:
+        if np.ndim(x) != 1:
+            raise ValueError(f"x must be one point of shape (d,), but has shape {np.shape(x)}.")
+        return np.asarray(x)[np.newaxis]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Note a change of parameters: the next point is not learnt without a check."""
+        super().__setattr__(name, value)
+        if name in TABLE:
+            self.__dict__.pop("_learner", None)
+
     def _learn(self, X: Any, *, new: bool, gapless: bool) -> Self:
         self._validate_params()
         validate({name: getattr(self, name) for name in TABLE}, type(self).__name__)
@@ -160,14 +211,21 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             stream = Stream(params, rows.shape[1]) if new else self._stream
             stream.configure(params)
             if not new:
-                self._nearest, self._first = _NO_ROWS, _NO_ROWS
+                self._last, self._first = _LastRows(None, None, _NO_ROWS), _NO_ROWS
             stream.learn(rows)
-            nearest = stream.nearest(rows)
+            if gapless or rows.nbytes > _LARGEST_KEPT:
+                last = _LastRows(stream.seen, None, stream.nearest(rows, self._threads()))
+            else:
+                last = _LastRows(stream.seen, rows.copy(), _NO_ROWS)
         self._stream = stream
         self._built_with = {name: getattr(self, name) for name in _BUILT_IN}
-        self._nearest = nearest
-        self._first = np.unique(nearest) if gapless else _NO_ROWS
+        self._last = last
+        self._first = np.unique(last.nearest) if gapless else _NO_ROWS
+        self.__dict__.pop("_learner", None)
         return self
+
+    def _threads(self) -> int:
+        return int(effective_n_jobs(self.n_jobs))
 
     def _refuse_changes(self) -> None:
         for name, value in self._built_with.items():
@@ -209,7 +267,7 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         rows = checked_rows(self, X, reset=False)
         everything = np.zeros(len(self._stream.order()), dtype=np.int64)
-        scores: Floats = 0.0 - self._stream.nlt(rows, everything, 1)[:, 0]
+        scores: Floats = 0.0 - self._stream.nlt(rows, everything, 1, self._threads())[:, 0]
         return scores
 
     def clustering(self, eps: float | None = None, min_samples: int | None = None) -> Integers:
@@ -226,7 +284,16 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def labels_(self) -> Integers:
         """Clusters (n,) of the rows of the last `fit` or `partial_fit`; -1 is noise."""
         self._fitted_stream("labels_")
-        labels: Integers = self._structure_labels()[self._nearest]
+        last = self._last
+        if last.seen not in (None, self._stream.seen):
+            raise AttributeError(
+                "labels_ are those of the rows of the last fit or partial_fit, but points were "
+                "learnt one by one since then: ask predict."
+            )
+        if last.rows is not None:
+            nearest = self._stream.nearest(last.rows, self._threads())
+            last = self._last = _LastRows(last.seen, None, nearest)
+        labels: Integers = self._structure_labels()[last.nearest]
         return labels
 
     @property
@@ -266,13 +333,21 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return labels
 
     def _labels_of(self, rows: Rows) -> Integers:
-        labels: Integers = self._structure_labels()[self._stream.nearest(rows)]
+        labels: Integers = self._structure_labels()[self._stream.nearest(rows, self._threads())]
         return labels
 
     def _typicality_of(self, rows: Rows) -> Floats:
         labels = self._structure_labels()
-        u: Floats = np.exp(-self._stream.nlt(rows, labels, labels.max(initial=-1) + 1))
+        n_labels = labels.max(initial=-1) + 1
+        u: Floats = np.exp(-self._stream.nlt(rows, labels, n_labels, self._threads()))
         return u
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state without what is made anew when it is needed, and without rows of data."""
+        if self.__sklearn_is_fitted__() and self._last.rows is not None:
+            self.labels_  # noqa: B018 - from here on the rows are not needed any more
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_learner"}
 
     def __copy__(self) -> Self:
         """Copy the state too: two models that learn into one stream would both be wrong."""

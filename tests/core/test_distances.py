@@ -3,43 +3,67 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from spclust.core.distances import Unit, distances_in_structure, distances_of_point
+from spclust.core.distances import distances_both_ways, distances_of_point
 from spclust.core.neighbours import first_smallest, smallest
-from spclust.core.structures import empty_pool, view, view_in_kernel
-from spclust.core.typicality import Relation
+from spclust.core.structures import GROWN, LIVE, empty_pool, view, view_in_kernel
+from spclust.core.workspace import scratch_size, workspace
 from spclust.params import Params
 from tests.strategies import seeds
 
 
 @njit
-def both_ways(pool, mu, W, live, per_scale, q, q_back, fresh, offset):
-    s, unit, out = view_in_kernel(pool), Unit(per_scale, 1e150), Relation(q, q_back, q, q, q)
-    distances_of_point(mu, s, live, unit, out, offset)
-    fresh[:] = q_back
-    distances_in_structure(mu, W, s, live, unit, out, offset)
+def measured(pool, scratch, mu, W, x, changed, next_too, out):
+    s = view_in_kernel(pool)
+    work = workspace(scratch, s)
+    work.mu[:], work.x[:], work.W[:] = mu, x, W
+    distances_both_ways(changed, next_too, s, work)
+    for i in range(out.shape[1]):
+        out[0, i], out[1, i] = work.changed.q[i], work.changed.q_back[i]
+        out[2, i], out[3, i] = work.point.q[i], work.point.q_back[i]
+    distances_of_point(x, s, work.unit, work.point, work.ahead)
+    for i in range(out.shape[1]):
+        out[4, i] = work.point.q[i]
 
 
-@given(d=st.integers(1, 9), live=st.integers(1, 30), seed=seeds, far=st.sampled_from([0.0, 1e9]))
-def test_distances_are_those_of_the_definition(d, live, seed, far):
+@given(
+    d=st.integers(1, 9),
+    live=st.integers(1, 30),
+    grown=st.integers(0, 30),
+    seed=seeds,
+    far=st.sampled_from([0.0, 1e9]),
+)
+def test_distances_are_those_of_the_definition(d, live, grown, seed, far):
     rng = np.random.default_rng(seed)
-    pool = empty_pool(Params(30, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0), d)
+    pool = empty_pool(Params(30, 2.0, 0.0, 0.0, 0.0, 0.0, 0.5), d)
+    pool[LIVE], pool[GROWN] = live, grown
     s = view(pool)
-    for array in (s.anchor, s.drift, s.whiten):
+    for array in (s.anchor, s.drift):
         array[:] = rng.normal(size=array.shape)
     s.anchor[:] += far
-    t = d * (d + 1) // 2
-    x, W = rng.normal(size=(2, d)), rng.normal(size=t)
+    for i in range(grown):
+        s.whiten[i // 8, :, i % 8] = rng.normal(size=s.whiten.shape[1])
+    (mu, x), W = rng.normal(size=(2, 2, d)), rng.normal(size=d * (d + 1) // 2)
+    mu[0] += far
     x[0] += far
-    q, q_back, fresh = np.full((3, 32), np.nan)
-    both_ways(pool, x, W, live, 2.0, q, q_back, fresh, np.empty((d, 8)))
+
+    def run(changed, next_too):
+        out, scratch = np.full((5, 32), np.nan), np.full(scratch_size(pool), np.nan)
+        measured(pool, scratch, mu, W, x, changed, next_too, out)
+        return out[:, :live]
+
+    both = run(True, True)
     low = np.tril_indices(d)
+    given_W = np.zeros((d, d))
+    given_W[low] = W
     for i in range(live):
-        e = 2.0 * (x[0] - s.anchor[i // 8, :, i % 8] + (x[1] - s.drift[i // 8, :, i % 8]))
-        own, given_W = np.zeros((d, d)), np.zeros((d, d))
-        own[low], given_W[low] = s.whiten[i // 8, :, i % 8], W
-        np.testing.assert_allclose(q[i], np.sum((own @ e) ** 2), rtol=1e-9)
-        np.testing.assert_allclose(fresh[i], e @ e, rtol=1e-9)
-        np.testing.assert_allclose(q_back[i], np.sum((given_W @ e) ** 2), rtol=1e-9)
+        own = np.zeros((d, d))
+        own[low] = s.whiten[i // 8, :, i % 8]
+        mean, drift = s.anchor[i // 8, :, i % 8], s.drift[i // 8, :, i % 8]
+        e, f = (2.0 * (a[0] - mean + (a[1] - drift)) for a in (mu, x))
+        expected = [own @ e, given_W @ e, own @ f, f, own @ f]
+        np.testing.assert_allclose(both[:, i], [np.sum(y**2) for y in expected], rtol=1e-9)
+    assert np.array_equal(run(True, False)[:2], both[:2])  # alone or together, bit by bit
+    assert np.array_equal(run(False, True)[2:], both[2:])
 
 
 numbers = st.sampled_from([0.0, 1.0, 1.0, 2.0, -3.0, np.inf, -np.inf])
@@ -49,6 +73,6 @@ numbers = st.sampled_from([0.0, 1.0, 1.0, 2.0, -3.0, np.inf, -np.inf])
 def test_the_first_smallest_is_the_oldest_of_the_smallest(row, seed):
     ids = np.random.default_rng(seed).permutation(len(row)).astype(float)
     padded = np.concatenate([row, np.full(8, -np.inf)])  # what lies behind is not looked at
-    assert smallest(padded, len(row)) == min(row)
+    assert smallest(padded, 0, len(row)) == min(row)
     expected = min(range(len(row)), key=lambda j: (row[j], ids[j]))
     assert first_smallest(padded, ids, len(row)) == expected

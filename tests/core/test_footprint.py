@@ -65,9 +65,9 @@ def test_eq_12_over_two_segments_is_eq_7_over_both(beta, T1, T2, seed):
     u = np.random.default_rng(seed).uniform(size=T1 + T2)
     B1, B2 = damping_sum(beta, float(T1)), damping_sum(beta, float(T2))
     totals = B1 * weight_eq7(u[:T1], beta), B2 * weight_eq7(u[T1:], beta)
-    mass = merged_total(B1, B2, beta, float(T2))
+    mass = merged_total(B1, B2, np.exp(-beta * T2))
     assert mass == pytest.approx(damping_sum_eq8(beta, T1 + T2), rel=1e-12)
-    weight = merged_total(*totals, beta, float(T2)) / mass
+    weight = merged_total(*totals, np.exp(-beta * T2)) / mass
     assert weight == pytest.approx(weight_eq7(u, beta), rel=1e-9, abs=1e-12)
 
 

@@ -13,7 +13,7 @@ from tests.strategies import seeds
 
 @njit
 def in_place(S, e, rho, R, vectors):
-    scratch = UnionScratch(R, vectors[0], vectors[1], vectors[2], vectors[3])
+    scratch = UnionScratch(R, vectors[0], vectors[1], vectors[2], vectors[3], vectors[4])
     return union_with_point(S, e, rho, scratch)
 
 
@@ -21,7 +21,7 @@ def union(S, e, rho):
     """The union, in memory that holds garbage before."""
     d = len(e)
     S = S.copy()
-    assert in_place(S, e, rho, np.full((d, d), np.nan), np.full((4, d), np.nan))
+    assert in_place(S, e, rho, np.full((d, d), np.nan), np.full((5, d), np.nan))
     return S
 
 
@@ -81,7 +81,7 @@ def test_structures_grown_point_by_point_stay_exact(d, width, count, seed):
 def test_where_rounding_eats_the_identity_the_caller_is_told():
     S = 1e20 * np.ones((3, 3)) + np.eye(3)
     before = S.copy()
-    assert not in_place(S, np.array([1e10, -1e10, 0.0]), 0.1, np.empty((3, 3)), np.empty((4, 3)))
+    assert not in_place(S, np.array([1e10, -1e10, 0.0]), 0.1, np.empty((3, 3)), np.empty((5, 3)))
     assert np.array_equal(S, before)
 
 

@@ -3,17 +3,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 
 from spclust import typicality
+from spclust.core import typicality as typicality_module
+from spclust.core.lanes import load, store
 from spclust.core.typicality import (
     LARGEST_ODDS,
     SMALLEST_ODDS,
     exponent,
-    fill_odds,
     mahalanobis_sq,
     nlt_from_odds,
-    pair_odds,
-    typicality_from_odds,
 )
 from tests.strategies import seeds, spd_matrices
 
@@ -32,10 +32,39 @@ def typicality_eq2(x, mu, Sigma, m):
     return 1.0 / (1.0 + (delta @ np.linalg.inv(Sigma) @ delta) ** (1.0 / (m - 1.0)))
 
 
+@njit
+def eight_odds(q, p, in_logs, out):
+    store(typicality_module.odds_of(load(q, 0), p, in_logs), out, 0)
+
+
+@njit
+def eight_log_pair_odds(a, b, out):
+    store(typicality_module.log_pair_odds(load(a, 0), load(b, 0)), out, 0)
+
+
+@njit
+def relation_fits(q, q_back, in_logs, out, n):
+    r = typicality_module.Relation(q, q_back, out[0], out[1], out[2])
+    return typicality_module.relation_odds(r, 2.0, in_logs, n)
+
+
 def odds_of(q, m, in_logs):
-    out = np.empty(1)
-    fill_odds(np.array([q]), exponent(m), in_logs, out, 1)
+    out = np.empty(8)
+    eight_odds(np.full(8, q), exponent(m), in_logs, out)
+    assert (out == out[0]).all()
     return out[0]
+
+
+def pair_odds(a, b, in_logs):
+    if not in_logs:
+        return typicality_module.pair_odds(a, b)
+    out = np.empty(8)
+    eight_log_pair_odds(np.full(8, a), np.full(8, b), out)
+    return out[0]
+
+
+def typicality_from_odds(odds, in_logs):
+    return typicality_module.typicality_from_odds(np.exp(odds) if in_logs else odds)
 
 
 def distance(odds, in_logs):
@@ -138,10 +167,9 @@ def test_exponent_is_otherwise_one_over_m_minus_one(m):
 
 @given(q=st.floats(1e-10, 1e10), p=st.sampled_from([0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.5, 2.7, 0.3]))
 def test_fast_powers_are_powers(q, p):
-    out = np.full(4, -1.0)
-    assert fill_odds(np.full(4, q), p, False, out, 3)
-    np.testing.assert_allclose(out[:3], q**p, rtol=1e-13)
-    assert out[3] == -1.0
+    out = np.empty(8)
+    eight_odds(np.full(8, q), p, False, out)
+    np.testing.assert_allclose(out, q**p, rtol=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +177,11 @@ def test_fast_powers_are_powers(q, p):
 )
 def test_odds_say_whether_they_fit_into_the_linear_range(q, fits):
     for place in range(3):
-        squares = np.ones(3)
+        squares, others = np.ones((2, 8))
         squares[place] = q
-        assert fill_odds(squares, 2.0, False, np.empty(3), 3) == fits
-        assert fill_odds(squares, 2.0, True, np.empty(3), 3)
+        for r in ((squares, others), (others, squares)):
+            assert relation_fits(*r, False, np.empty((3, 8)), 3) == fits
+            assert relation_fits(*r, True, np.empty((3, 8)), 3)
+        squares[:] = 1.0
+        squares[7] = q  # behind the last one
+        assert relation_fits(squares, others, False, np.empty((3, 8)), 3)

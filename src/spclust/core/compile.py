@@ -8,7 +8,6 @@ from typing import Any
 import numba
 from numba import njit
 from numba.core.caching import IndexDataCacheFile
-from numba.core.compiler_lock import global_compiler_lock
 
 _CONFIG: Any = numba.config
 
@@ -19,7 +18,12 @@ _OPTIONS: dict[str, Any] = {
     "fastmath": {"contract"},
     "nogil": True,
     "_nrt": False,
+    # Said in so many words, lest a function takes these over from the one that first calls it.
+    "no_cpython_wrapper": False,
+    "no_cfunc_wrapper": False,
 }
+
+_FOR_KERNELS_ALONE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def _digest_of_sources() -> str:
@@ -31,21 +35,6 @@ def _digest_of_sources() -> str:
 _DIGEST = _digest_of_sources()
 
 
-class _SuperwordVectors:
-    """While kernels are compiled, let LLVM turn adjacent scalar operations into vector ones.
-
-    Numba has this off by default and knows no option for a single function. `lanes` needs it: there
-    it doubles the speed of the distances. Without it everything works, only slower.
-    """
-
-    def __enter__(self) -> None:
-        self.before = _CONFIG.SLP_VECTORIZE
-        _CONFIG.SLP_VECTORIZE = 1
-
-    def __exit__(self, *_: object) -> None:
-        _CONFIG.SLP_VECTORIZE = self.before
-
-
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile `function` on first use and keep the machine code on disk for later processes.
 
@@ -55,6 +44,18 @@ def kernel(function: Callable[..., Any]) -> Any:
     NUMBA_DISABLE_JIT=1 kernels are plain Python, to step through.
     """
     return _compiled(function, _OPTIONS)
+
+
+def compiled_once(dispatcher: Any, *arguments: Any) -> Any:
+    """A kernel compiled for the types of these arguments, and for no others.
+
+    It then takes an array that may be written to where it wants one that may not, and with any
+    other type raises a TypeError, where it would else spend seconds to compile itself again.
+    """
+    if not _CONFIG.DISABLE_JIT and not dispatcher.signatures:
+        dispatcher.compile(tuple(numba.typeof(argument) for argument in arguments))
+        dispatcher.disable_compile()
+    return dispatcher
 
 
 def allocating(function: Callable[..., Any]) -> Any:
@@ -72,6 +73,20 @@ def leaf(function: Callable[..., Any]) -> Any:
     Handing an array to a function that stays a function costs as much as fifty additions.
     """
     return _compiled(function, {**_OPTIONS, "forceinline": True})
+
+
+def inner(function: Callable[..., Any]) -> Any:
+    """A leaf for kernels alone: not to be called from Python.
+
+    For functions of structures or of eight numbers at a time. To take such arguments apart, should
+    they come from Python, would take more code than the function itself, and time to compile it.
+    """
+    return _compiled(function, {**_OPTIONS, **_FOR_KERNELS_ALONE, "forceinline": True})
+
+
+def rare(function: Callable[..., Any]) -> Any:
+    """A function for kernels alone that is seldom called: it stays a function, compiled once."""
+    return _compiled(function, {**_OPTIONS, **_FOR_KERNELS_ALONE})
 
 
 def reduction(function: Callable[..., Any]) -> Any:
@@ -93,13 +108,6 @@ def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
         cache._cache_file = IndexDataCacheFile(cache.cache_path, name, stamp)
     except (RuntimeError, AttributeError):  # no place to write, or a Numba of another make
         dispatcher = njit(**options)(function)
-    compile_signature = dispatcher.compile
-
-    def compile_with_vectors(signature: Any) -> Any:
-        with global_compiler_lock, _SuperwordVectors():
-            return compile_signature(signature)
-
-    dispatcher.compile = compile_with_vectors
     return dispatcher
 
 

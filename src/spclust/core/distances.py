@@ -1,34 +1,18 @@
-"""Squared Mahalanobis distances of one point in all structures, and of all means in one structure.
+"""Squared Mahalanobis distances of a point, or of a structure, with all structures, both ways.
 
-The bracket of Eq. (2). They are where the time goes: N d^2 multiplications each.
+The bracket of Eq. (2). They are where the time goes: N d^2 multiplications each way.
 Differences are taken first, so that a stream far from the origin loses no digits.
 """
 
-from typing import NamedTuple
-
 from spclust.arrays import Floats
-from spclust.core.compile import leaf, paragraph
-from spclust.core.lanes import (
-    LANES,
-    ZEROS,
-    Eight,
-    plus_multiple,
-    plus_products,
-    plus_squares,
-    store,
-)
-from spclust.core.structures import Structures
+from spclust.core.compile import inner
+from spclust.core.lanes import LANES, Eight, larger_of, load, same, smaller_of, store
+from spclust.core.structures import GROWN, LIVE, Structures
 from spclust.core.typicality import Relation
+from spclust.core.workspace import Unit, Workspace
 
 
-class Unit(NamedTuple):
-    """What a difference of two points is measured in."""
-
-    per_scale: float  # 1 / scale
-    reach: float  # the largest difference, in units of scale
-
-
-@leaf
+@inner
 def difference(anchors: float, drifts: float, unit: Unit) -> float:
     """Difference of two points in units of scale, from those of their anchors and drifts."""
     d = (anchors + drifts) * unit.per_scale
@@ -36,67 +20,140 @@ def difference(anchors: float, drifts: float, unit: Unit) -> float:
     return d if d > -unit.reach else -unit.reach
 
 
-@paragraph
-def differences(anchor: Floats, drift: Floats, c: int, mu: Floats, unit: Unit) -> Eight:
-    """Feature c of eight means (anchor and drift (d, 8)) minus that of mu (2, d)."""
-    a, b = mu[0, c], mu[1, c]
-    return (
-        difference(anchor[c, 0] - a, drift[c, 0] - b, unit),
-        difference(anchor[c, 1] - a, drift[c, 1] - b, unit),
-        difference(anchor[c, 2] - a, drift[c, 2] - b, unit),
-        difference(anchor[c, 3] - a, drift[c, 3] - b, unit),
-        difference(anchor[c, 4] - a, drift[c, 4] - b, unit),
-        difference(anchor[c, 5] - a, drift[c, 5] - b, unit),
-        difference(anchor[c, 6] - a, drift[c, 6] - b, unit),
-        difference(anchor[c, 7] - a, drift[c, 7] - b, unit),
-    )
+@inner
+def write_offsets(anchor: Floats, drift: Floats, mu: Floats, unit: Unit, offset: Floats) -> Eight:
+    """Differences of eight means (d, 8) and mu (2, d), as above. Modified in place: offset.
 
-
-@leaf
-def distances_of_point(
-    mu: Floats, s: Structures, live: int, unit: Unit, out: Relation, offset: Floats
-) -> None:
-    """Squared distances of the point mu (2, d) in every live structure, in the metric of each.
-
-    Into out.q; and into out.q_back the plain squared distances, which are those of every mean in a
-    fresh structure at mu, whose spread is the identity. Modified in place: out; offset (d, 8) is
-    scratch.
+    Returns their squared lengths, which are the distances in the metric of a single point, I.
     """
-    for b in range((live + LANES - 1) // LANES):
-        anchor, drift, W = s.anchor[b], s.drift[b], s.whiten[b]
-        for c in range(mu.shape[1]):
-            store(differences(anchor, drift, c, mu, unit), offset[c], 0)
-        squares, plain = ZEROS, ZEROS
-        t = 0
-        for r in range(mu.shape[1]):
-            y = ZEROS
-            for c in range(r + 1):
-                y = plus_products(y, W, t, offset, c)
-                t += 1
-            squares = plus_squares(squares, y)
-            plain = plus_products(plain, offset, r, offset, r)
+    squares = same(0.0)
+    for c in range(mu.shape[1]):
+        anchors, drifts = load(anchor, c) - mu[0, c], load(drift, c) - mu[1, c]
+        d = smaller_of((anchors + drifts) * unit.per_scale, same(unit.reach))
+        d = larger_of(d, same(-unit.reach))
+        store(d, offset, c)
+        squares += d * d
+    return squares
+
+
+@inner
+def squares_in_each(W: Floats, offset: Floats) -> Eight:
+    """Squared distances of eight offsets (d, 8), each in the metric of its own W (t, 8)."""
+    d, squares = offset.shape[0], same(0.0)
+    t = 0
+    for r in range(0, d - 1, 2):  # two rows of W for one reading of the offsets
+        y, z = same(0.0), same(0.0)
+        for c in range(r + 1):
+            e = load(offset, c)
+            y += load(W, t + c) * e
+            z += load(W, t + r + 1 + c) * e
+        z += load(W, t + 2 * r + 2) * load(offset, r + 1)
+        squares += y * y
+        squares += z * z
+        t += 2 * r + 3
+    if d % 2 == 1:
+        y = same(0.0)
+        for c in range(d):
+            y += load(W, t + c) * load(offset, c)
+        squares += y * y
+    return squares
+
+
+@inner
+def two_squares_in_each(W: Floats, first: Floats, second: Floats) -> tuple[Eight, Eight]:
+    """What `squares_in_each` gives for two sets of offsets; W is read once for both."""
+    d, squares1, squares2 = first.shape[0], same(0.0), same(0.0)
+    t = 0
+    for r in range(0, d - 1, 2):
+        y1, y2, z1, z2 = same(0.0), same(0.0), same(0.0), same(0.0)
+        for c in range(r + 1):
+            e1, e2 = load(first, c), load(second, c)
+            w, v = load(W, t + c), load(W, t + r + 1 + c)
+            y1 += w * e1
+            y2 += w * e2
+            z1 += v * e1
+            z2 += v * e2
+        v = load(W, t + 2 * r + 2)
+        z1 += v * load(first, r + 1)
+        z2 += v * load(second, r + 1)
+        squares1 += y1 * y1
+        squares2 += y2 * y2
+        squares1 += z1 * z1
+        squares2 += z2 * z2
+        t += 2 * r + 3
+    if d % 2 == 1:
+        y1, y2 = same(0.0), same(0.0)
+        for c in range(d):
+            w = load(W, t + c)
+            y1 += w * load(first, c)
+            y2 += w * load(second, c)
+        squares1 += y1 * y1
+        squares2 += y2 * y2
+    return squares1, squares2
+
+
+@inner
+def squares_in_one(W: Floats, offset: Floats) -> Eight:
+    """Squared distances of eight offsets (d, 8) in the metric of one W (t,)."""
+    d, squares = offset.shape[0], same(0.0)
+    t = 0
+    for r in range(0, d - 1, 2):
+        y, z = same(0.0), same(0.0)
+        for c in range(r + 1):
+            e = load(offset, c)
+            y += W[t + c] * e
+            z += W[t + r + 1 + c] * e
+        z += W[t + 2 * r + 2] * load(offset, r + 1)
+        squares += y * y
+        squares += z * z
+        t += 2 * r + 3
+    if d % 2 == 1:
+        y = same(0.0)
+        for c in range(d):
+            y += W[t + c] * load(offset, c)
+        squares += y * y
+    return squares
+
+
+@inner
+def distances_of_point(x: Floats, s: Structures, unit: Unit, out: Relation, ahead: Floats) -> None:
+    """Squared distances of a point x (2, d) in every live structure, in the metric of each.
+
+    Into out.q. Modified in place: out; ahead (d, 8) is scratch.
+    """
+    for b in range((int(s.head[LIVE]) + LANES - 1) // LANES):
+        squares = write_offsets(s.anchor[b], s.drift[b], x, unit, ahead)
+        if b * LANES < int(s.head[GROWN]):
+            squares = squares_in_each(s.whiten[b], ahead)
         store(squares, out.q, b * LANES)
-        store(plain, out.q_back, b * LANES)
 
 
-@leaf
-def distances_in_structure(
-    mu: Floats, W: Floats, s: Structures, live: int, unit: Unit, out: Relation, offset: Floats
-) -> None:
-    """Squared distances of every live mean in one structure, of mean mu (2, d) and factor W (t,).
+@inner
+def distances_both_ways(changed: bool, next_too: bool, s: Structures, work: Workspace) -> None:
+    """Squared distances, both ways, of a structure that changed, of the next point, or of both.
 
-    Into out.q_back. Modified in place: out; offset (d, 8) is scratch.
+    The structure, of mean work.mu and factor work.W: of its mean in every live structure, into
+    work.changed.q, and of their means in it, into q_back. The point work.x: likewise into
+    work.point, where q_back are plain squared distances, those in a fresh structure at x. If there
+    are both, every factor is read once for both: reading them is what takes the time. No bit of the
+    result depends on whether there is one or both. Modified in place: work.
     """
-    for b in range((live + LANES - 1) // LANES):
-        anchor, drift = s.anchor[b], s.drift[b]
-        for c in range(mu.shape[1]):
-            store(differences(anchor, drift, c, mu, unit), offset[c], 0)
-        squares = ZEROS
-        t = 0
-        for r in range(mu.shape[1]):
-            y = ZEROS
-            for c in range(r + 1):
-                y = plus_multiple(y, W[t], offset, c)
-                t += 1
-            squares = plus_squares(squares, y)
-        store(squares, out.q_back, b * LANES)
+    offset = work.offset if changed else work.ahead
+    for b in range((int(s.head[LIVE]) + LANES - 1) // LANES):
+        at, W = b * LANES, s.whiten[b]
+        squares, squares_next = same(0.0), same(0.0)
+        if changed:
+            squares = write_offsets(s.anchor[b], s.drift[b], work.mu, work.unit, work.offset)
+            store(squares_in_one(work.W, work.offset), work.changed.q_back, at)
+        if next_too:
+            squares_next = write_offsets(s.anchor[b], s.drift[b], work.x, work.unit, work.ahead)
+            store(squares_next, work.point.q_back, at)
+        if at < int(s.head[GROWN]):
+            if changed and next_too:
+                squares, squares_next = two_squares_in_each(W, work.offset, work.ahead)
+            else:
+                squares = squares_next = squares_in_each(W, offset)
+        if changed:
+            store(squares, work.changed.q, at)
+        if next_too:
+            store(squares_next, work.point.q, at)

@@ -134,3 +134,59 @@ def solve(R: Floats, inverse: Floats, b: Floats, x: Floats) -> None:
             x[i] -= R[k, i] * x[k]
     for k in range(d - 1, -1, -1):
         x[k] = (x[k] - dot(R[k], x, k + 1)) * inverse[k]
+
+
+@leaf
+def times_vector(W: Floats, e: Floats, p: Floats) -> float:
+    """Write W e to p (d,), for a packed lower triangular W (t,); its squared length.
+
+    Modified in place: p.
+    """
+    start, square = 0, 0.0
+    for r in range(e.size):
+        p[r] = dot(W[start : start + r + 1], e[: r + 1], 0)
+        square += p[r] * p[r]
+        start += r + 1
+    return square
+
+
+@leaf
+def transposed_times_vector(W: Floats, p: Floats, v: Floats) -> None:
+    """Write W^T p to v (d,), for a packed lower triangular W (t,). Modified in place: v."""
+    start = 0
+    for r in range(p.size):
+        v[r] = 0.0
+        for c in range(r + 1):
+            v[c] += p[r] * W[start + c]
+        start += r + 1
+
+
+@leaf
+def renew_inverse(W: Floats, p: Floats, sums: Floats) -> None:
+    """Make W (t,), with W^T W = S^-1, what it is for S + v v^T, from p = W v (d,).
+
+    W S W^T = I becomes I + p p^T = L L^T, and W becomes L^-1 W: that inverse is known in closed
+    form, so that a rank is added in O(d^2). Modified in place: W; sums (d,) is scratch.
+    """
+    start, before, root_before = 0, 1.0, 1.0
+    for r in range(p.size):
+        after = before + p[r] * p[r]
+        root = np.sqrt(after)
+        kept, taken = root_before / root, p[r] / (root_before * root)
+        for c in range(r):
+            w = W[start + c]
+            W[start + c] = kept * w - taken * sums[c]
+            sums[c] += p[r] * w
+        sums[r] = p[r] * W[start + r]
+        W[start + r] *= kept
+        start += r + 1
+        before, root_before = after, root
+
+
+@leaf
+def least_eigenvalue_bound(W: Floats) -> float:
+    """A lower bound of all eigenvalues of S, from the packed W (t,) with W^T W = S^-1.
+
+    The sum of the squares of W is the trace of S^-1, and no eigenvalue of that exceeds it.
+    """
+    return 1.0 / dot(W, W, 0)

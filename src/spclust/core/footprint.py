@@ -58,9 +58,15 @@ def updated_total(total: float, u: float, decay: float) -> float:
 
 
 @leaf
-def merged_total(total1: float, total2: float, beta: float, T2: float) -> float:
+def fading(rate: float, T: float) -> float:
+    """What is left of an influence after T points: e^(-rate T), and without a rate no effort."""
+    return 1.0 if rate == 0.0 else np.exp(-rate * T)
+
+
+@leaf
+def merged_total(total1: float, total2: float, faded: float) -> float:
     """B(T1 + T2) w of the union of two windows; from B(T1) and B(T2), B(T1 + T2) itself.
 
-    Eq. (12), §III-B (E2), before its division by B(T1 + T2).
+    Eq. (12), §III-B (E2), before its division by B(T1 + T2). `faded` is e^(-beta T2).
     """
-    return np.exp(-beta * T2) * total1 + total2
+    return faded * total1 + total2

@@ -1,91 +1,291 @@
-"""Eight structures at a time: the arithmetic of one vector register.
+"""Eight structures at a time: a type for the eight numbers of one vector register.
 
 Means and factors are stored in blocks of eight structures, so that the same entry of eight of them
-lies side by side. Eight sums in a tuple are kept in one register while a loop runs: they are
-written out here because a loop over them would keep them in memory, three times slower: the
-compiler cannot know that what a loop writes is not what it reads next.
+lies side by side. Compilers turn a loop over them into vector instructions only if they can prove
+that what the loop writes is not what it reads next, which here they never can. So the eight numbers
+are a type of their own, `Eight`, with the four operations; what is written with it becomes vector
+instructions without further ado: two of four numbers each where the machine has no registers of
+eight. A plain number stands for eight equal ones. Where compilation is switched off, an array of
+eight numbers takes the place of an `Eight`.
 """
 
-from typing import TypeAlias
+import operator
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
-from spclust.arrays import Floats
-from spclust.core.compile import paragraph
+import numba
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic, models, overload, register_model
+
+from spclust.core import lanes_in_python
 
 LANES = 8
-Eight: TypeAlias = tuple[float, float, float, float, float, float, float, float]
-ZEROS: Eight = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-_INF = float("inf")
-INFINITIES: Eight = (_INF, _INF, _INF, _INF, _INF, _INF, _INF, _INF)
+Eight: TypeAlias = Any
+
+_FLOAT, _WORD = ir.DoubleType(), ir.IntType(64)
+_VECTOR, _WORDS = ir.VectorType(_FLOAT, LANES), ir.VectorType(_WORD, LANES)
+_FUSED = ("contract",)  # a product and a sum may become one operation, which rounds once
+_NO_NAN = ("nnan", "nsz")
 
 
-@paragraph
-def plus_products(y: Eight, a: Floats, i: int, b: Floats, j: int) -> Eight:
-    """The sum y + a[i] * b[j], lane by lane; a and b are (rows, 8)."""
-    return (
-        y[0] + a[i, 0] * b[j, 0],
-        y[1] + a[i, 1] * b[j, 1],
-        y[2] + a[i, 2] * b[j, 2],
-        y[3] + a[i, 3] * b[j, 3],
-        y[4] + a[i, 4] * b[j, 4],
-        y[5] + a[i, 5] * b[j, 5],
-        y[6] + a[i, 6] * b[j, 6],
-        y[7] + a[i, 7] * b[j, 7],
-    )
+class _EightType(types.Type):
+    def __init__(self) -> None:
+        super().__init__(name="Eight")
 
 
-@paragraph
-def plus_multiple(y: Eight, factor: float, b: Floats, j: int) -> Eight:
-    """The sum y + factor * b[j], lane by lane; b is (rows, 8)."""
-    return (
-        y[0] + factor * b[j, 0],
-        y[1] + factor * b[j, 1],
-        y[2] + factor * b[j, 2],
-        y[3] + factor * b[j, 3],
-        y[4] + factor * b[j, 4],
-        y[5] + factor * b[j, 5],
-        y[6] + factor * b[j, 6],
-        y[7] + factor * b[j, 7],
-    )
+@register_model(_EightType)
+class _EightModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _VECTOR)
 
 
-@paragraph
-def plus_squares(q: Eight, y: Eight) -> Eight:
-    """The sum q + y * y, lane by lane."""
-    return (
-        q[0] + y[0] * y[0],
-        q[1] + y[1] * y[1],
-        q[2] + y[2] * y[2],
-        q[3] + y[3] * y[3],
-        q[4] + y[4] * y[4],
-        q[5] + y[5] * y[5],
-        q[6] + y[6] * y[6],
-        q[7] + y[7] * y[7],
-    )
+_EIGHT = _EightType()
+_vector_function: Any = intrinsic
 
 
-@paragraph
-def smaller(y: Eight, row: Floats, start: int) -> Eight:
-    """The smaller of y and row[start : start + 8], lane by lane."""
-    return (
-        row[start] if row[start] < y[0] else y[0],
-        row[start + 1] if row[start + 1] < y[1] else y[1],
-        row[start + 2] if row[start + 2] < y[2] else y[2],
-        row[start + 3] if row[start + 3] < y[3] else y[3],
-        row[start + 4] if row[start + 4] < y[4] else y[4],
-        row[start + 5] if row[start + 5] < y[5] else y[5],
-        row[start + 6] if row[start + 6] < y[6] else y[6],
-        row[start + 7] if row[start + 7] < y[7] else y[7],
-    )
+def _place(context: Any, builder: Any, signature: Any, array: Any, i: Any) -> Any:
+    """Pointer to eight numbers: from place i of a row on, or row i of a (rows, 8) array."""
+    kind = signature.args[0]
+    data = context.make_array(kind)(context, builder, array).data
+    first = builder.mul(i, ir.Constant(_WORD, LANES)) if kind.ndim == 2 else i
+    return builder.bitcast(builder.gep(data, [first]), _VECTOR.as_pointer())
 
 
-@paragraph
-def store(y: Eight, out: Floats, start: int) -> None:
-    """Write y to out[start : start + 8]. Modified in place: out."""
-    out[start] = y[0]
-    out[start + 1] = y[1]
-    out[start + 2] = y[2]
-    out[start + 3] = y[3]
-    out[start + 4] = y[4]
-    out[start + 5] = y[5]
-    out[start + 6] = y[6]
-    out[start + 7] = y[7]
+def _of_vectors(name: str, result: Any, n_arguments: int, builder: Any) -> Any:
+    """One of LLVM's own functions of vectors."""
+    kind = ir.FunctionType(result, [_VECTOR] * n_arguments)
+    return cgutils.get_or_insert_function(builder.module, kind, name)
+
+
+@_vector_function
+def load(typingctx: Any, a: Any, i: Any) -> Any:
+    """The numbers a[i : i + 8] of a row, or a[i] of an array (rows, 8)."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load(_place(context, builder, signature, *args), align=8)
+
+    return _EIGHT(a, types.intp), build
+
+
+@_vector_function
+def store(typingctx: Any, y: Any, a: Any, i: Any) -> Any:
+    """Write y to a[i : i + 8] of a row, or to a[i] of an array (rows, 8)."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        y, a, i = args
+        where = types.void(*signature.args[1:])
+        builder.store(y, _place(context, builder, where, a, i), align=8)
+        return context.get_dummy_value()
+
+    return types.void(_EIGHT, a, types.intp), build
+
+
+@_vector_function
+def same(typingctx: Any, x: Any) -> Any:
+    """Eight times the number x."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), args[0], _WORD(0))
+        everywhere = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
+        return builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), everywhere)
+
+    return _EIGHT(types.float64), build
+
+
+def _lane_by_lane(operation: Callable[..., Any], instruction: str) -> None:
+    """Define an operation."""
+
+    @_vector_function
+    def combine(typingctx: Any, a: Any, b: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return getattr(builder, instruction)(*args, flags=_FUSED)
+
+        return _EIGHT(_EIGHT, _EIGHT), build
+
+    @overload(operation)
+    def apply(a, b):  # type: ignore[no-untyped-def] # names and types must be those of the lambdas
+        if a is _EIGHT and b is _EIGHT:
+            return lambda a, b: combine(a, b)
+        if a is _EIGHT and isinstance(b, types.Float):
+            return lambda a, b: combine(a, same(b))
+        if isinstance(a, types.Float) and b is _EIGHT:
+            return lambda a, b: combine(same(a), b)
+        return None
+
+
+for _operation, _instruction in (
+    (operator.add, "fadd"),
+    (operator.iadd, "fadd"),
+    (operator.sub, "fsub"),
+    (operator.mul, "fmul"),
+    (operator.truediv, "fdiv"),
+):
+    _lane_by_lane(_operation, _instruction)
+
+
+@_vector_function
+def smaller_of(typingctx: Any, a: Any, b: Any) -> Any:
+    """The smaller of a and b, lane by lane; none is NaN."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.call(
+            _of_vectors("llvm.minnum.v8f64", _VECTOR, 2, builder), args, fastmath=_NO_NAN
+        )
+
+    return _EIGHT(_EIGHT, _EIGHT), build
+
+
+@_vector_function
+def larger_of(typingctx: Any, a: Any, b: Any) -> Any:
+    """The larger of a and b, lane by lane; none is NaN."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.call(
+            _of_vectors("llvm.maxnum.v8f64", _VECTOR, 2, builder), args, fastmath=_NO_NAN
+        )
+
+    return _EIGHT(_EIGHT, _EIGHT), build
+
+
+@_vector_function
+def smallest_of(typingctx: Any, a: Any) -> Any:
+    """The smallest of the eight; none is NaN."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.call(
+            _of_vectors("llvm.vector.reduce.fmin.v8f64", _FLOAT, 1, builder), args, fastmath=_NO_NAN
+        )
+
+    return types.float64(_EIGHT), build
+
+
+@_vector_function
+def largest_of(typingctx: Any, a: Any) -> Any:
+    """The largest of the eight; none is NaN."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.call(
+            _of_vectors("llvm.vector.reduce.fmax.v8f64", _FLOAT, 1, builder), args, fastmath=_NO_NAN
+        )
+
+    return types.float64(_EIGHT), build
+
+
+@_vector_function
+def root_of(typingctx: Any, a: Any) -> Any:
+    """The square roots of the eight."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.call(_of_vectors("llvm.sqrt.v8f64", _VECTOR, 1, builder), args)
+
+    return _EIGHT(_EIGHT), build
+
+
+def _comparison(sign: str) -> Any:
+    """A function that compares two Eights: bit k of the number that it gives is about lane k."""
+
+    @_vector_function
+    def compare(typingctx: Any, a: Any, b: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            bits = builder.bitcast(builder.fcmp_ordered(sign, *args), ir.IntType(LANES))
+            return builder.zext(bits, _WORD)
+
+        return types.int64(_EIGHT, _EIGHT), build
+
+    return compare
+
+
+equal_bits, below_bits = _comparison("=="), _comparison("<")
+
+
+@_vector_function
+def if_below(typingctx: Any, a: Any, limit: Any, this: Any, that: Any) -> Any:
+    """The lanes of `this` where a < limit, those of `that` elsewhere."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        a, limit, this, that = args
+        return builder.select(builder.fcmp_ordered("<", a, limit), this, that)
+
+    return _EIGHT(_EIGHT, _EIGHT, _EIGHT, _EIGHT), build
+
+
+# An integer k of moderate size, added to this float, lies in the lowest bits of the sum.
+_INTEGER_IN_BITS = 1.5 * 2.0**52
+_ROOT_OF_HALF_BITS = 0x3FE6A09E667F3BCD
+_EXPONENT_PLACE = 52
+
+
+def _exponent(builder: Any, a: Any) -> tuple[Any, Any]:
+    """Bits of a float, and the k for which a / 2^k is between the roots of 1/2 and 2."""
+    bits = builder.bitcast(a, _WORDS)
+    above = builder.sub(bits, _words(_ROOT_OF_HALF_BITS))
+    return bits, builder.ashr(above, _words(_EXPONENT_PLACE))
+
+
+def _words(value: int) -> Any:
+    return ir.Constant(_WORDS, [value] * LANES)
+
+
+@_vector_function
+def power_of_two_in(typingctx: Any, a: Any) -> Any:
+    """The k for which a / 2^k is between the roots of 1/2 and 2; a is positive and normal."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        _, k = _exponent(builder, args[0])
+        offset = ir.Constant(_VECTOR, [_INTEGER_IN_BITS] * LANES)
+        moved = builder.bitcast(builder.add(k, builder.bitcast(offset, _WORDS)), _VECTOR)
+        return builder.fsub(moved, offset)
+
+    return _EIGHT(_EIGHT), build
+
+
+@_vector_function
+def without_power_of_two(typingctx: Any, a: Any) -> Any:
+    """The quotient a / 2^k between the roots of 1/2 and 2; a is positive and normal."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        bits, k = _exponent(builder, args[0])
+        return builder.bitcast(builder.sub(bits, builder.shl(k, _words(_EXPONENT_PLACE))), _VECTOR)
+
+    return _EIGHT(_EIGHT), build
+
+
+@_vector_function
+def times_power_of_two(typingctx: Any, a: Any, k: Any) -> Any:
+    """The product a * 2^k for whole numbers k; it and a are positive and normal."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        a, k = args
+        offset = ir.Constant(_VECTOR, [_INTEGER_IN_BITS] * LANES)
+        added = builder.shl(
+            builder.bitcast(builder.fadd(k, offset), _WORDS), _words(_EXPONENT_PLACE)
+        )
+        return builder.bitcast(builder.add(builder.bitcast(a, _WORDS), added), _VECTOR)
+
+    return _EIGHT(_EIGHT, _EIGHT), build
+
+
+@_vector_function
+def rounded(typingctx: Any, a: Any) -> Any:
+    """The nearest whole numbers."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.call(_of_vectors("llvm.rint.v8f64", _VECTOR, 1, builder), args)
+
+    return _EIGHT(_EIGHT), build
+
+
+@_vector_function
+def first_bit(typingctx: Any, bits: Any) -> Any:
+    """Number of the lowest bit that is 1 in a number that is not 0."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.int64), build
+
+
+if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+    for _name in lanes_in_python.__all__:
+        globals()[_name] = getattr(lanes_in_python, _name)

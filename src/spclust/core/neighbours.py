@@ -1,110 +1,177 @@
-"""Who is nearest to whom: pair odds of all structures, and each one's nearest neighbour.
+"""Who is nearest to whom: pair odds of all structures, and a lower bound for each row of them.
 
-Kept up to date, they make the closest pair of structures the smallest of N numbers. A row is
-looked through again only when its nearest neighbour moved away or is gone.
+A row holds the pair odds of a structure with those in higher slots, so that each pair stands in one
+row, and what changes most, in the lowest slots, is written along rows. No entry of row i is below
+bound[i]. A smaller entry lowers the bound; when the smallest entry grows or goes, the bound is left
+as it is. So the closest pair is in the row with the smallest bound, if that row keeps what its
+bound promises; if not, its bound is raised, and the next smallest is tried. Most points find
+something closer than all bounds and look through no row at all.
 """
 
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.core.compile import kernel, leaf
-from spclust.core.lanes import INFINITIES, LANES, smaller
-from spclust.core.structures import LIVE, RESCANS, Structures
+from spclust.core.compile import inner, leaf, rare
+from spclust.core.lanes import (
+    LANES,
+    equal_bits,
+    first_bit,
+    load,
+    same,
+    smaller_of,
+    smallest_of,
+    store,
+)
+from spclust.core.structures import CONNECTIONS, LIVE, RESCANS, Structures, slot_pair
 from spclust.core.typicality import Relation
 
-_NONE = -1  # a nearest neighbour that has to be looked for again
+NOBODY = -1  # in place of a slot
 
 
 @leaf
-def smallest(row: Floats, live: int) -> float:
-    """Smallest of the first `live` numbers of `row`, eight at a time."""
-    whole = live - live % LANES
-    eight = INFINITIES
-    for start in range(0, whole, LANES):
-        eight = smaller(eight, row, start)
-    a, b = min(eight[0], eight[1]), min(eight[2], eight[3])
-    c, d = min(eight[4], eight[5]), min(eight[6], eight[7])
-    least = min(min(a, b), min(c, d))
-    for j in range(whole, live):
+def smallest(row: Floats, start: int, end: int) -> float:
+    """Smallest of row[start:end], eight at a time; infinity if there is none."""
+    eight, least = same(np.inf), np.inf
+    while start + LANES <= end:
+        eight = smaller_of(eight, load(row, start))
+        start += LANES
+    for j in range(start, end):
         least = min(least, row[j])
-    return least
+    return min(least, smallest_of(eight))
+
+
+@leaf
+def only_place(row: Floats, value: float, start: int, end: int) -> int:
+    """Place of `value` in row[start:end] if it is there once, else NOBODY."""
+    place = NOBODY
+    for block in range(start - start % LANES, end, LANES):
+        bits = equal_bits(load(row, block), same(value))
+        if block < start:
+            bits &= -(1 << (start - block))
+        if block + LANES > end:
+            bits &= (1 << (end - block)) - 1
+        if bits != 0:
+            if place != NOBODY or bits & (bits - 1) != 0:
+                return NOBODY
+            place = block + first_bit(bits)
+    return place
 
 
 @leaf
 def first_smallest(row: Floats, ids: Floats, live: int) -> int:
     """Slot with the smallest entry of `row`; among equals the structure created first (E12)."""
-    least = smallest(row, live)
-    hits, place = 0, 0
+    least = smallest(row, 0, live)
+    best = only_place(row, least, 0, live)
+    if best != NOBODY:  # nearly always
+        return best
     for j in range(live):
-        hit = row[j] == least
-        hits += hit
-        place += j * hit
-    if hits == 1:  # nearly always; and without a branch in the loop
-        return place
-    best = -1
-    for j in range(live):
-        if row[j] == least and (best < 0 or ids[j] < ids[best]):
+        if row[j] == least and (best == NOBODY or ids[j] < ids[best]):
             best = j
     return best
 
 
-@leaf
+@inner
 def connect(slot: int, to_all: Relation, s: Structures) -> None:
-    """Write a structure's odds with all live ones, and note what that changes for each of them.
-
-    Where it was the nearest of another one and moved away, that one's nearest neighbour has to be
-    renewed. Modified in place: s.
-    """
+    """Write a structure's odds with all live ones, and keep the bounds. Modified in place: s."""
     live, pair = int(s.head[LIVE]), to_all.pair
-    for i in range(live):
-        s.odds[slot, i] = to_all.odds[i]
-        s.pair[slot, i] = pair[i]
-    for i in range(live):
-        s.odds[i, slot] = to_all.odds_back[i]
+    s.head[CONNECTIONS] += 1.0
+    s.connection[slot] = s.head[CONNECTIONS]
+    there, back, row = s.odds[slot], s.odds_back[slot], s.pair[slot]
+    for start in range(0, live, LANES):
+        store(load(to_all.odds, start), there, start)
+        store(load(to_all.odds_back, start), back, start)
+        store(load(pair, start), row, start)
+    s.bound[slot] = smallest(pair, slot + 1, live)
+    for i in range(slot):
         s.pair[i, slot] = pair[i]
-    s.odds[slot, slot] = s.pair[slot, slot] = np.inf  # no structure is its own neighbour
-    s.nearest[slot] = _NONE
-    for i in range(live):
-        near = int(s.nearest[i])
-        if near == slot:
-            if pair[i] > s.nearest_odds[i]:
-                s.nearest[i] = _NONE
-            else:
-                s.nearest_odds[i] = pair[i]
-        elif near != _NONE and (
-            pair[i] < s.nearest_odds[i]
-            or (pair[i] == s.nearest_odds[i] and s.id[slot] < s.id[near])
-        ):
-            s.nearest[i] = slot
-            s.nearest_odds[i] = pair[i]
+    for i in range(slot):
+        s.bound[i] = min(s.bound[i], pair[i])
 
 
-@leaf
-def renew_nearest(s: Structures) -> None:
-    """Look again for each nearest neighbour that came into doubt. Modified in place: s."""
-    live = int(s.head[LIVE])
-    for i in range(live):
-        if s.nearest[i] == _NONE:
-            j = first_smallest(s.pair[i], s.id, live)
-            s.nearest[i] = j
-            s.nearest_odds[i] = s.pair[i, j]
-            s.head[RESCANS] += 1
+@rare
+def clear_from(slot: int, to_all: Relation) -> None:
+    """Forget what a relation says of a slot and those behind it. Modified in place: to_all.
+
+    They belong to nobody, but are read and written in blocks together with those before them.
+    """
+    for i in range(slot, to_all.pair.size):
+        to_all.odds[i] = to_all.odds_back[i] = to_all.pair[i] = np.inf
 
 
-@leaf
-def disconnect(slot: int, s: Structures) -> None:
-    """Leave nobody with `slot` as the nearest neighbour. Modified in place: s."""
+@rare
+def read_relation(slot: int, s: Structures, to_all: Relation) -> None:
+    """How a structure stands to all others: what the later of both connections says.
+
+    Modified in place: to_all.
+    """
     for i in range(int(s.head[LIVE])):
-        if s.nearest[i] == slot:
-            s.nearest[i] = _NONE
+        if s.connection[slot] >= s.connection[i]:
+            to_all.odds[i], to_all.odds_back[i] = s.odds[slot, i], s.odds_back[slot, i]
+        else:
+            to_all.odds[i], to_all.odds_back[i] = s.odds_back[i, slot], s.odds[i, slot]
+        to_all.pair[i] = slot_pair(slot, i, s)
+    clear_from(int(s.head[LIVE]), to_all)
+    # No structure is its own neighbour.
+    to_all.odds[slot] = to_all.odds_back[slot] = to_all.pair[slot] = np.inf
 
 
-@kernel
+@inner
+def closest_pair_within(limit: float, s: Structures) -> tuple[int, int]:
+    """Slots of the closest two structures, the older one first, if their odds are within `limit`.
+
+    Otherwise NOBODY, twice. Modified in place: s, its bounds.
+    """
+    live = int(s.head[LIVE])
+    while True:
+        least = smallest(s.bound, 0, live)
+        if not least <= limit or least == np.inf:
+            return NOBODY, NOBODY
+        i = only_place(s.bound, least, 0, live)
+        j = NOBODY
+        if i != NOBODY:
+            s.head[RESCANS] += 1
+            found = smallest(s.pair[i], i + 1, live)
+            if found > least:
+                s.bound[i] = found
+                continue
+            j = only_place(s.pair[i], least, i + 1, live)
+        if j == NOBODY:
+            i, j = oldest_of_equals(least, s)
+        if i != NOBODY:
+            return (i, j) if s.id[i] < s.id[j] else (j, i)
+
+
+@rare
+def oldest_of_equals(least: float, s: Structures) -> tuple[int, int]:
+    """Of all pairs whose odds are `least`, the smallest bound, that of the oldest structures (E12).
+
+    NOBODY, twice, if there is none; the bounds that promised one are raised. Modified in place: s.
+    """
+    live = int(s.head[LIVE])
+    best, other = NOBODY, NOBODY
+    for i in range(live):
+        if s.bound[i] == least:
+            s.head[RESCANS] += 1
+            s.bound[i] = smallest(s.pair[i], i + 1, live)
+            for j in range(i + 1, live):
+                if s.pair[i, j] == least:
+                    older, newer = (i, j) if s.id[i] < s.id[j] else (j, i)
+                    if (
+                        best == NOBODY
+                        or s.id[older] < s.id[best]
+                        or (older == best and s.id[newer] < s.id[other])
+                    ):
+                        best, other = older, newer
+    return best, other
+
+
+@rare
 def take_logarithms(s: Structures) -> None:
     """From now on hold the logarithms of all odds. Modified in place: s."""
     live = int(s.head[LIVE])
     for i in range(live):
-        s.nearest_odds[i] = np.log(s.nearest_odds[i])
+        s.bound[i] = np.log(s.bound[i])
         for j in range(live):
             s.odds[i, j] = np.log(s.odds[i, j])
+            s.odds_back[i, j] = np.log(s.odds_back[i, j])
             s.pair[i, j] = np.log(s.pair[i, j])

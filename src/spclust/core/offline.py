@@ -7,10 +7,12 @@ import numpy as np
 
 from spclust.arrays import Booleans, Floats, Integers
 from spclust.core.compile import allocating
-from spclust.core.distances import Unit, distances_of_point
+from spclust.core.distances import distances_of_point
 from spclust.core.lanes import LANES
+from spclust.core.neighbours import first_smallest
 from spclust.core.structures import EXPONENT, LIVE, REACH, SCALE, view_in_kernel
 from spclust.core.typicality import Relation, nlt_from_odds
+from spclust.core.workspace import Unit
 
 
 def odds_limit(eps: float, in_logs: bool) -> float:
@@ -63,48 +65,44 @@ def reading_memory(n: int, d: int) -> tuple[Floats, Relation, Floats]:
 
 
 @allocating
-def nearest_structures(pool: Floats, X: Floats, order: Integers) -> Integers:
-    """For each row of X (rows, d) the position in `order` of its nearest structure. Eq. (17).
+def nearest_structures(pool: Floats, X: Floats, position: Integers, nearest: Integers) -> None:
+    """For each row of X, one after the other in one array, the nearest structure. Eq. (17).
 
     The distance 1 - u^2 of Eq. (17) grows with the squared Mahalanobis distance, which therefore
-    decides alone. `order` lists the slots by age, so that the oldest wins a tie (E12).
+    decides alone; the oldest wins a tie (E12). What is written down is the `position` (live,) of
+    its slot. Modified in place: nearest (rows,).
     """
     s = view_in_kernel(pool)
     live, unit = int(s.head[LIVE]), Unit(1.0 / s.head[SCALE], s.head[REACH])
     x, to_all, offset = reading_memory(s.id.size, s.drift.shape[1])
-    q = to_all.q
-    nearest = np.empty(X.shape[0], np.int64)
-    for t in range(X.shape[0]):
+    for t in range(nearest.size):
         for c in range(x.shape[1]):
-            x[0, c] = X[t, c]
-        distances_of_point(x, s, live, unit, to_all, offset)
-        best = 0
-        for i in range(1, live):
-            if q[order[i]] < q[order[best]]:
-                best = i
-        nearest[t] = best
-    return nearest
+            x[0, c] = X[t * x.shape[1] + c]
+        distances_of_point(x, s, unit, to_all, offset)
+        nearest[t] = position[first_smallest(to_all.q, s.id, live)]
 
 
 @allocating
-def least_nlt(pool: Floats, X: Floats, group: Integers, n_groups: int) -> Floats:
-    """NLT (rows, n_groups) of each row of X in the best structure of each group. Eq. (4).
+def least_nlt(pool: Floats, X: Floats, group: Integers, least: Floats) -> None:
+    """NLT of each row of X, one after the other, in the best structure of each group. Eq. (4).
 
-    `group` (live,) gives the group of each slot, -1 for none.
+    `group` (live,) gives the group of each slot, -1 for none. Modified in place: least
+    (rows, n_groups).
     """
     s = view_in_kernel(pool)
     live, unit = int(s.head[LIVE]), Unit(1.0 / s.head[SCALE], s.head[REACH])
     x, to_all, offset = reading_memory(s.id.size, s.drift.shape[1])
     q = to_all.q
-    least = np.full((X.shape[0], n_groups), np.inf)
-    for t in range(X.shape[0]):
+    n_groups = least.shape[1]
+    for t in range(least.shape[0]):
         for c in range(x.shape[1]):
-            x[0, c] = X[t, c]
-        distances_of_point(x, s, live, unit, to_all, offset)
+            x[0, c] = X[t * x.shape[1] + c]
+        for g in range(n_groups):
+            least[t, g] = np.inf
+        distances_of_point(x, s, unit, to_all, offset)
         for i in range(live):
             g = group[i]
             if g >= 0 and q[i] < least[t, g]:
                 least[t, g] = q[i]
         for g in range(n_groups):
             least[t, g] = nlt_from_odds(s.head[EXPONENT] * np.log(least[t, g]), True)
-    return least

@@ -1,34 +1,47 @@
 """Algorithm 1, the online phase: UpdateSPC, told from the top down. Merge is in `merging`.
 
-Follow one point: `learn` hands it to `update`, which measures how typical it is everywhere. While
-there is room it becomes a structure of its own, and that is all. Otherwise every structure's
-weight is refreshed. If one has become too light, the point is inserted all the same, and
-`make_room` prunes. If not, the two closest of all structures, the point being one of them, are
+Follow one point: `learn` hands it to `update`, with what is known of it: how typical it is
+everywhere. While there is room it becomes a structure of its own, and that is all. Otherwise every
+structure's weight is refreshed. If one has become too light, the point is inserted all the same,
+and `make_room` prunes. If not, the two closest of all structures, the point being one of them, are
 merged: either a structure takes in the point, or two structures become one and the point gets the
 slot that falls free.
 
 Nothing is computed twice: the typicalities of the point serve the weights and its pair odds;
-pair odds are kept, with each structure's nearest neighbour (`neighbours`).
+pair odds are kept (`neighbours`). And little is read twice: the structure that changed and the next
+point are measured together, against all structures.
 """
+
+from typing import Any
 
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.core.compile import kernel, paragraph
-from spclust.core.distances import distances_of_point
-from spclust.core.footprint import updated_total
+from spclust.core.compile import compiled_once, kernel, paragraph
+from spclust.core.footprint import fading, updated_total
+from spclust.core.lanes import LANES, below_bits, load, store
 from spclust.core.merging import (
     POINT,
     POINT_AGE,
-    fill_all_odds,
+    measure,
     merge,
     point_mass,
-    relate,
 )
-from spclust.core.neighbours import connect, disconnect, first_smallest, renew_nearest
+from spclust.core.neighbours import (
+    NOBODY,
+    clear_from,
+    closest_pair_within,
+    connect,
+    first_smallest,
+    read_relation,
+)
+from spclust.core.powers import exponential
+from spclust.core.slots import move, seat_left_free, seat_to_grow
 from spclust.core.structures import (
     BETA,
     CAPACITY,
+    FEATURES,
+    GROWN,
     IN_LOGS,
     LIVE,
     NLT_MAX,
@@ -36,77 +49,99 @@ from spclust.core.structures import (
     SEEN,
     W_MIN,
     Structures,
-    move_slot,
+    slot_pair,
     view_in_kernel,
-    write_fresh_spread,
     write_mean,
 )
 from spclust.core.typicality import nlt_from_odds, typicality_from_odds
 from spclust.core.workspace import Workspace, workspace
 
+TOO_MANY = -2  # in place of a slot: there is something to prune
+
 
 def learn(pool: Floats, X: Floats, scratch: Floats) -> None:
-    """Learn the rows of X (rows, d), in order. Modified in place: pool, scratch.
+    """Learn the rows of X, all finite, one after the other in one array. Modified in place: pool.
 
     Pruning is rare and compiles to as much code as all the rest: it is called, and compiled, only
     when it is needed; first of all, if the last call was interrupted before it.
     """
-    row = 0
-    while row < len(X) or pool[LIVE] > pool[CAPACITY]:
+    step, row = learning_kernel(), 0
+    while True:
         if pool[LIVE] > pool[CAPACITY]:
             make_room(pool, scratch)
+        elif row * int(pool[FEATURES]) < X.size:
+            before, row = row, abs(step(pool, X, scratch, row))
+            if row == before:
+                raise ValueError(f"Row {row} is not finite.")
         else:
-            row = learn_until_full(pool, X, scratch, row)
+            return
+
+
+def learning_kernel() -> Any:
+    """The kernel `learn_rows`, compiled."""
+    memory, rows = np.empty(1), np.empty(1)
+    rows.flags.writeable = False
+    return compiled_once(learn_rows, memory, rows, memory, 0)
 
 
 @kernel
-def learn_until_full(pool: Floats, X: Floats, scratch: Floats, row: int) -> int:
-    """Learn the rows of X from `row` on, until one leaves something to prune; the row after it.
+def learn_rows(pool: Floats, X: Floats, scratch: Floats, row: int) -> int:
+    """Learn the rows of X from `row` on, until one is not finite or there is something to prune.
 
+    X holds the rows one after the other. The number of the row after the last one learnt, negative
+    if there is something to prune. What a point changed is measured together with the next point.
     Modified in place: pool, scratch.
     """
     s = view_in_kernel(pool)
     work = workspace(scratch, s)
-    for t in range(row, X.shape[0]):
-        for c in range(work.e.size):
-            work.x[0, c], work.x[1, c] = X[t, c], 0.0
-        if not update(s, work):
-            return t + 1
-    return X.shape[0]
+    changed, rows = NOBODY, X.size // work.e.size
+    if s.head[LIVE] > s.head[CAPACITY]:  # a call was interrupted before it pruned
+        return row
+    for t in range(row, rows + 1):
+        another = t < rows and take(X, t, work)
+        measure(changed, another, s, work)
+        if not another:
+            return t
+        changed = update(s, work)
+        if changed == TOO_MANY:
+            return -(t + 1)
+    return rows
 
 
 @paragraph
-def update(s: Structures, work: Workspace) -> bool:
-    """UpdateSPC, but for pruning: learn the point work.x; False if there is something to prune.
+def take(X: Floats, row: int, work: Workspace) -> bool:
+    """Make a row of X the point work.x; whether it is finite. Modified in place: work."""
+    start, sum_of_zeros = row * work.e.size, 0.0
+    for c in range(work.e.size):
+        work.x[0, c], work.x[1, c] = X[start + c], 0.0
+        sum_of_zeros += X[start + c] - X[start + c]
+    return sum_of_zeros == 0.0
 
-    Modified in place: s, work.
+
+@paragraph
+def update(s: Structures, work: Workspace) -> int:
+    """UpdateSPC, but for pruning: learn the point work.x, of which work.point tells the odds.
+
+    Returns the slot of the structure that changed and has to be measured again, NOBODY, or
+    TOO_MANY if there is something to prune. Modified in place: s, work.
     """
-    measure_point(s, work)
     live = int(s.head[LIVE])
     full = live == int(s.head[CAPACITY])  # E11: while there is room, nothing but insertion
     too_light = full and refresh_weights(s, work)
-    if too_light or not full:
-        s.head[LIVE] += 1
-        settle(live, full, s, work)
-        s.head[SEEN] += 1
-        renew_nearest(s)
-        return not too_light
-    older, newer = closest_pair(s, work)
-    merge(older, newer, s, work)
-    if newer != POINT:
-        disconnect(newer, s)
-        settle(newer, True, s, work)
     s.head[SEEN] += 1
-    relate(older, s, work)
-    renew_nearest(s)
-    return True
-
-
-@paragraph
-def measure_point(s: Structures, work: Workspace) -> None:
-    """Odds of the point with every structure, both ways. Eq. 2 and 3. Modified in place: work."""
-    distances_of_point(work.x, s, int(s.head[LIVE]), work.unit, work.to_all, work.offset)
-    fill_all_odds(s, work)
+    changed, free = NOBODY, live
+    if full and not too_light:
+        older, newer = closest_pair(s, work)
+        changed, other = seats(older, newer, s, work)
+        merge(changed, other, s, work)
+        if other == POINT:
+            return changed
+        free = seat_left_free(other, s, work)
+    else:
+        s.head[LIVE] += 1
+        clear_from(live, work.point)
+    settle(free, full, s, work)
+    return TOO_MANY if too_light else changed
 
 
 @paragraph
@@ -116,46 +151,62 @@ def refresh_weights(s: Structures, work: Workspace) -> bool:
     Modified in place: s.
     """
     live, in_logs = int(s.head[LIVE]), s.head[IN_LOGS] == 1.0
-    decay, w_min = np.exp(-s.head[BETA]), s.head[W_MIN]
+    decay, w_min = fading(s.head[BETA], 1.0), s.head[W_MIN]
     light = 0
-    for i in range(live):
-        work.u[i] = typicality_from_odds(work.to_all.odds[i], in_logs)
-    for i in range(live):
-        s.total[i] = updated_total(s.total[i], work.u[i], decay)
-        s.mass[i] = updated_total(s.mass[i], 1.0, decay)
-        s.age[i] += 1.0
-        light += s.total[i] < w_min * s.mass[i]
-    return light > 0
+    for i in range(0, live, LANES):
+        odds = load(work.point.odds, i)
+        u = typicality_from_odds(exponential(odds) if in_logs else odds)
+        total = updated_total(load(s.total, i), u, decay)
+        mass = updated_total(load(s.mass, i), 1.0, decay)
+        store(total, s.total, i)
+        store(mass, s.mass, i)
+        store(load(s.age, i) + 1.0, s.age, i)
+        bits = below_bits(total, w_min * mass)
+        light |= bits if i + LANES <= live else bits & ((1 << (live - i)) - 1)
+    return light != 0
 
 
 @paragraph
 def closest_pair(s: Structures, work: Workspace) -> tuple[int, int]:
     """Slots of the pair with the smallest D, the older one first; POINT stands for the point."""
-    live = int(s.head[LIVE])
-    mine = first_smallest(work.to_all.pair, s.id, live)
-    i = first_smallest(s.nearest_odds, s.id, live)
-    tie = work.to_all.pair[mine] == s.nearest_odds[i] and s.id[mine] < s.id[i]  # E12
-    if work.to_all.pair[mine] < s.nearest_odds[i] or tie:
+    to_all = work.point.pair
+    mine = first_smallest(to_all, s.id, int(s.head[LIVE]))
+    older, newer = closest_pair_within(to_all[mine], s)
+    if older == NOBODY:
         return mine, POINT
-    j = int(s.nearest[i])
-    return (i, j) if s.id[i] < s.id[j] else (j, i)
+    tie = slot_pair(older, newer, s) == to_all[mine]
+    return (mine, POINT) if tie and s.id[mine] < s.id[older] else (older, newer)  # E12
+
+
+@paragraph
+def seats(older: int, newer: int, s: Structures, work: Workspace) -> tuple[int, int]:
+    """Slots of two structures about to be merged: first where their union is to be.
+
+    That is where the larger one is, and always among the grown ones. Modified in place: s, work.
+    """
+    keeper, other = older, newer
+    if newer != POINT and newer < older:
+        keeper, other = newer, older
+    if keeper >= int(s.head[GROWN]):
+        keeper = seat_to_grow(keeper, s, work)
+    return keeper, other
 
 
 @paragraph
 def settle(slot: int, full: bool, s: Structures, work: Workspace) -> None:
     """Give the point a structure of its own in a free slot: (x, I, w = 1, count = 1, age = 1).
 
+    The spread of a free slot is I already.
     If the set is full, weights were refreshed, and the point has lived through itself. Modified in
     place: s.
     """
     write_mean(slot, s, work.x)
-    write_fresh_spread(slot, s.Sigma, s.whiten)
     s.total[slot] = s.mass[slot] = s.count[slot] = s.age[slot] = 1.0
     if full:
         s.total[slot] = s.mass[slot] = point_mass(s)
         s.age[slot] = POINT_AGE
-    s.id[slot] = s.head[SEEN]
-    connect(slot, work.to_all, s)
+    s.id[slot] = s.head[SEEN] - 1.0
+    connect(slot, work.point, s)
 
 
 @kernel
@@ -173,23 +224,20 @@ def make_room(pool: Floats, scratch: Floats) -> None:
         i = next_too_light(s, last)
         if i >= 0:
             last = s.id[i]
-            j = first_smallest(s.odds[i], s.id, int(s.head[LIVE]))
-            if nlt_from_odds(s.odds[i, j], s.head[IN_LOGS] == 1.0) >= s.head[NLT_MAX]:
+            read_relation(i, s, work.changed)
+            j = first_smallest(work.changed.odds, s.id, int(s.head[LIVE]))
+            if nlt_from_odds(work.changed.odds[j], s.head[IN_LOGS] == 1.0) >= s.head[NLT_MAX]:
                 s.head[PRUNED] += s.count[i]
-                remove(i, s)
-                renew_nearest(s)
+                remove(i, s, work)
                 continue
         elif s.head[LIVE] > s.head[CAPACITY]:  # E6: a prune may have made room
-            i = first_smallest(s.nearest_odds, s.id, int(s.head[LIVE]))
-            j = int(s.nearest[i])
+            i, j = closest_pair_within(np.inf, s)
         else:
             return
-        older, newer = (i, j) if s.id[i] < s.id[j] else (j, i)
-        merge(older, newer, s, work)
-        merged = older if older < int(s.head[LIVE]) - 1 else newer  # the last fills the gap
-        remove(newer, s)
-        relate(merged, s, work)
-        renew_nearest(s)
+        changed, other = seats(i, j, s, work)
+        merge(changed, other, s, work)
+        remove(other, s, work)
+        measure(changed, False, s, work)
 
 
 @paragraph
@@ -204,10 +252,9 @@ def next_too_light(s: Structures, last: float) -> int:
 
 
 @paragraph
-def remove(slot: int, s: Structures) -> None:
+def remove(slot: int, s: Structures, work: Workspace) -> None:
     """Forget the structure in `slot`; the last one moves into the gap. Modified in place: s."""
-    last = int(s.head[LIVE]) - 1
-    disconnect(slot, s)
-    if slot < last:
-        move_slot(last, slot, s)
+    free, last = seat_left_free(slot, s, work), int(s.head[LIVE]) - 1
+    if free < last:
+        move(last, free, s, work)
     s.head[LIVE] = last

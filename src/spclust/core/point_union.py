@@ -15,6 +15,13 @@ and lambda is the root of one increasing function of lambda. Newton's step for i
 quotient of v; from the quotient of e itself it converges from above, in two or three steps, to
 rounding. It costs a fraction of the eigendecomposition that Eq. 16 asks for in general. Where S is
 so large that rounding eats the I in it, this is no way to go, and the caller is told so.
+
+After its first points a structure covers nearly all others: nothing sticks out, and S grows by
+rho^2 e e^T alone. Nothing does if, and only if,
+
+    (1 - 2 rho) e^T (S - I)^-1 e <= 1        where        (S - I)^-1 = S^-1 + S^-2 + S^-3 + ...
+
+and `covers` bounds that sum from its first terms, which the factor of S gives without effort.
 """
 
 from typing import Any, NamedTuple
@@ -23,7 +30,14 @@ import numpy as np
 
 from spclust.arrays import Floats
 from spclust.core.compile import leaf
-from spclust.core.factor import PIVOT_NOISE, dot, shifted_cholesky, solve
+from spclust.core.factor import (
+    PIVOT_NOISE,
+    dot,
+    shifted_cholesky,
+    solve,
+    times_vector,
+    transposed_times_vector,
+)
 
 _NEGLIGIBLE = 1e-13  # an eigenvalue closer to 1 adds less than rounding does
 _CONVERGED = 1e-6  # relative: what is left then is the square of it
@@ -38,6 +52,29 @@ class UnionScratch(NamedTuple):
     unit: Any  # (d,) direction of the point
     v: Any  # (d,) direction in which it sticks out
     w: Any  # (d,)
+    p: Any  # (d,) the point's offset, whitened
+
+
+@leaf
+def covers(W: Floats, e: Floats, rho: float, least: float, p: Floats, v: Floats) -> bool:
+    """Whether a point at offset e (d,) surely sticks out of a structure in no direction.
+
+    W (t,) is the factor of S, W^T W = S^-1, and `least` a lower bound of its eigenvalues. False
+    means that it is not known. Modified in place: p (d,), which becomes W e; v (d,) is scratch.
+    """
+    first = times_vector(W, e, p)
+    excess = 1.0 - 2.0 * rho
+    if excess <= 0.0:
+        return True
+    if least <= 1.0:
+        return False
+    rest = least / (least - 1.0)  # 1 + 1 / least + 1 / least^2 + ...
+    if excess * first * rest <= 1.0:
+        return True
+    if excess * first > 1.0:
+        return False
+    transposed_times_vector(W, p, v)
+    return excess * (first + dot(v, v, 0) * rest) <= 1.0
 
 
 @leaf
@@ -91,7 +128,7 @@ def direction_outside(S: Floats, near: float, far: float, scratch: UnionScratch)
     near and far are rho^2 |e|^2 and (1 - rho)^2 |e|^2. Modified in place: scratch; v is scaled
     so that (S - lambda I) v is about `unit`.
     """
-    R, inverse, unit, v, w = scratch
+    R, inverse, unit, v, w, _ = scratch
     quotient, largest = 0.0, 1.0
     for r in range(unit.size):
         quotient += unit[r] * dot(S[r], unit, 0)

@@ -3,7 +3,8 @@
 The faces of the library (scikit-learn and others) own one of these and do no arithmetic.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +12,10 @@ import numpy as np
 
 from spclust.arrays import Floats, Integers, Rows
 from spclust.core import offline, online
+from spclust.core.parts import aligned
 from spclust.core.structures import (
     EVALUATIONS,
+    FEATURES,
     IN_LOGS,
     LIVE,
     MERGED,
@@ -69,9 +72,10 @@ class Stream:
         return {"params": self.params, "pool": self.pool}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.params, self.pool = state["params"], state["pool"]
-        self._scratch = np.empty(scratch_size(self.pool))
-        self._clustering: tuple[float, int, Integers] | None = None
+        self.params, self.pool = state["params"], aligned(state["pool"].size)
+        self.pool[:] = state["pool"]
+        self.scratch = aligned(scratch_size(self.pool))
+        self._clustering: tuple[float, int, float, Integers] | None = None
 
     @property
     def seen(self) -> int:
@@ -106,8 +110,15 @@ class Stream:
     def learn(self, X: Rows) -> None:
         """Learn the rows of X (rows, d), all finite, in order."""
         for _, rows in self._chunks(X):
-            self._clustering = None
-            online.learn(self.pool, rows, self._scratch)
+            online.learn(self.pool, rows, self.scratch)
+
+    def point_learner(self) -> tuple[Any, Floats, Floats, int]:
+        """What learning one point at a time needs: `learn_rows`, its two memories, and d."""
+        return online.learning_kernel(), self.pool, self.scratch, int(self.pool[FEATURES])
+
+    def make_room(self) -> None:
+        """Prune, after a point was learnt that left something to prune."""
+        online.make_room(self.pool, self.scratch)
 
     def order(self) -> Integers:
         """Slots of the structures, oldest structure first."""
@@ -116,34 +127,40 @@ class Stream:
 
     def clustering(self, eps: float, min_samples: int) -> Integers:
         """Label (k,) of each structure, oldest first; the last one is kept for the next call."""
-        kept = self._clustering
-        if kept is None or kept[:2] != (eps, min_samples):
+        kept, now = self._clustering, (eps, min_samples, self.pool[SEEN])
+        if kept is None or kept[:3] != now:
             order = self.order()
             limit = offline.odds_limit(eps, bool(self.pool[IN_LOGS]))
-            adjacent = view(self.pool).pair[np.ix_(order, order)] <= limit
+            upper = np.triu(view(self.pool).pair[: len(order), : len(order)] <= limit, 1)
+            adjacent = (upper | upper.T)[np.ix_(order, order)]
             np.fill_diagonal(adjacent, True)
-            kept = eps, min_samples, offline.dbscan_labels(adjacent, min_samples)
-            self._clustering = kept
-        return kept[2]
+            kept = self._clustering = (*now, offline.dbscan_labels(adjacent, min_samples))
+        return kept[3]
 
-    def nearest(self, X: Rows) -> Integers:
+    def nearest(self, X: Rows, threads: int = 1) -> Integers:
         """Position (rows,), in order of age, of the structure in which each row is most typical."""
         order = self.order()
-        nearest = np.empty(len(X), dtype=np.int64)
-        for part, rows in self._chunks(X):
-            nearest[part] = offline.nearest_structures(self.pool, rows, order)
+        position, nearest = np.empty_like(order), np.empty(len(X), dtype=np.int64)
+        position[order] = np.arange(len(order))
+
+        def fill(part: slice, rows: Floats) -> None:
+            offline.nearest_structures(self.pool, rows, position, nearest[part])
+
+        self._for_each_chunk(fill, X, threads)
         return nearest
 
-    def nlt(self, X: Rows, labels: Integers, n_labels: int) -> Floats:
+    def nlt(self, X: Rows, labels: Integers, n_labels: int, threads: int = 1) -> Floats:
         """NLT (rows, n_labels) of each row in the best structure of each label.
 
         `labels` (k,) are those of the structures, oldest first; -1 is left out.
         """
-        group = np.empty_like(labels)
+        group, nlt = np.empty_like(labels), np.empty((len(X), n_labels))
         group[self.order()] = labels
-        nlt = np.empty((len(X), n_labels))
-        for part, rows in self._chunks(X):
-            nlt[part] = offline.least_nlt(self.pool, rows, group, n_labels)
+
+        def fill(part: slice, rows: Floats) -> None:
+            offline.least_nlt(self.pool, rows, group, nlt[part])
+
+        self._for_each_chunk(fill, X, threads)
         return nlt
 
     def table(self, labels: Integers) -> StructureTable:
@@ -163,15 +180,26 @@ class Stream:
             column.setflags(write=False)
         return StructureTable(**columns)
 
-    def _chunks(self, X: Rows) -> Iterator[tuple[slice, Floats]]:
+    def _for_each_chunk(self, do: Callable[[slice, Floats], None], X: Rows, threads: int) -> None:
+        """Do something, which only reads the state, with each chunk of X, on several threads."""
+        if threads == 1:
+            for part, rows in self._chunks(X):
+                do(part, rows)
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            for done in [pool.submit(do, *chunk) for chunk in self._chunks(X, threads)]:
+                done.result()
+
+    def _chunks(self, X: Rows, threads: int = 1) -> Iterator[tuple[slice, Floats]]:
         """The rows of X in pieces that the kernels take, and where they were.
 
-        Float64 in C order and not to be written to, whatever X is: kernels compile for one type.
+        One after the other, float64 and not to be written to, whatever X is: kernels compile for
+        one type.
         """
         n, d = self.params.n_structures, X.shape[1]
-        size = max(1, min(_LARGEST_CHUNK, int(_CHUNK_WORK / (4 * n * d * d + d**3))))
-        for start in range(0, len(X), size):
-            part = slice(start, start + size)
-            rows = np.ascontiguousarray(X[part], dtype=np.float64).view()
+        size = min(_LARGEST_CHUNK, int(_CHUNK_WORK / (4 * n * d * d + d**3)), -(-len(X) // threads))
+        for start in range(0, len(X), max(1, size)):
+            part = slice(start, start + max(1, size))
+            rows = np.ascontiguousarray(X[part], dtype=np.float64).reshape(-1)
             rows.flags.writeable = False
             yield part, rows

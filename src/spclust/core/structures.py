@@ -9,10 +9,11 @@ plus how far the mean has moved since (`drift`): around 10^8 it has all the digi
 Everything else starts from a difference of two points in units of `scale`, so that a fresh
 structure has spread I, every spread is at least I, and a unit of 10^-150 is as good as any.
 
-Slots. Structures sit in slots 0 .. live-1, in no particular order: a slot that falls free goes to
-the next point, or is filled from the end. Their order of creation is the order of their ids.
-Means and factors, which are read at every point, are stored in blocks of eight slots (see
-`lanes`): slot i is lane i % 8 of block i // 8.
+Slots. Structures sit in slots 0 .. live-1: first the `grown` ones, then those that still are single
+points, whose spread is I, so that whole blocks of them need no factor. Else their order means
+nothing; the order in which they were created is that of their ids. Means and factors, which are
+read at every point, are stored in blocks of eight slots (see `lanes`): slot i is lane i % 8 of
+block i // 8.
 """
 
 from typing import Any, NamedTuple
@@ -20,17 +21,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spclust.arrays import Floats, Integers
-from spclust.core.compile import kernel, leaf, paragraph
-from spclust.core.factor import copy_matrix, write_identity
+from spclust.core.compile import inner, leaf, paragraph
+from spclust.core.factor import write_identity
 from spclust.core.lanes import LANES
+from spclust.core.parts import aligned, cube, matrix, row
 from spclust.core.typicality import LARGEST_LINEAR_EXPONENT
 from spclust.params import Params
 
 # Where things are in the pool's head.
 CAPACITY, FEATURES, EXPONENT, GAMMA, BETA, W_MIN, NLT_MAX, SCALE = range(8)
 REACH, LIVE, SEEN, PRUNED, MERGED, IN_LOGS, EVALUATIONS, RESCANS = range(8, 16)
-_HEAD = 16
-_ROWS = 7  # arrays with one number for each slot
+GROWN, CONNECTIONS = 16, 17
+_HEAD = 24
+_ROWS = 9  # arrays with one number for each slot
 
 # Larger differences are taken to be this large: the first in units of scale, whose squares are
 # summed over all features; the second in the unit of the data, whose squares are covariances.
@@ -51,24 +54,32 @@ class Structures(NamedTuple):
     count: Any  # (n,) points absorbed: the T of Gamma
     age: Any  # (n,) weight updates lived through, plus one: the T of B
     id: Any  # (n,) number of the point that founded it
-    nearest: Any  # (n,) slot of the structure with the smallest pair odds
-    nearest_odds: Any  # (n,) those odds
-    odds: Any  # (n, n) [i, j]: odds of mean i in structure j; the diagonal is inf
-    pair: Any  # (n, n) symmetric: odds of D(i, j); the diagonal is inf
+    bound: Any  # (n,) no pair odds with a higher slot are below this; see `neighbours`
+    least: Any  # (n,) no eigenvalue of Sigma is below this
+    renewals: Any  # (n,) times that the factor was changed since it was computed
+    connection: Any  # (n,) number of the connection in which row i below was written
+    odds: Any  # (n, n) [i, j]: odds of mean i in structure j, if row i is later than row j
+    odds_back: Any  # (n, n) [i, j]: odds of mean j in structure i, if row i is later than row j
+    pair: Any  # (n, n) [i, j], i < j: odds of D(i, j)
 
 
 def pool_size(n_structures: int, d: int) -> int:
     """Floats in the pool of a stream of d features: room for N structures and the newest point."""
     n = (n_structures + LANES) // LANES * LANES
-    return _HEAD + n * (2 * d + d * (d + 1) // 2 + d * d + _ROWS + 2 * n)
+    return _HEAD + n * (2 * d + d * (d + 1) // 2 + d * d + _ROWS + 3 * n)
 
 
 def empty_pool(params: Params, d: int) -> Floats:
     """The state before the first point."""
-    pool = np.zeros(pool_size(params.n_structures, d))
+    pool = aligned(pool_size(params.n_structures, d))
+    pool[:] = 0.0
     pool[CAPACITY], pool[FEATURES] = params.n_structures, d
     configure(pool, params)
     pool[IN_LOGS] = params.exponent > LARGEST_LINEAR_EXPONENT
+    s = view(pool)
+    s.Sigma[:] = np.eye(d)
+    s.whiten[:] = np.eye(d)[np.tril_indices(d)][:, np.newaxis]
+    s.least[:] = 1.0
     return pool
 
 
@@ -91,24 +102,26 @@ def view(pool: Any) -> Structures:
     Sigma = whiten + t * n
     rows = Sigma + n * d * d
     odds = rows + _ROWS * n
-    pair = odds + n * n
-    end = pair + n * n
-    row = pool[rows:odds].reshape(_ROWS, n)
+    odds_back = odds + n * n
+    pair = odds_back + n * n
     return Structures(
-        pool[:_HEAD],
-        pool[anchor:drift].reshape(n // LANES, d, LANES),
-        pool[drift:whiten].reshape(n // LANES, d, LANES),
-        pool[whiten:Sigma].reshape(n // LANES, t, LANES),
-        pool[Sigma:rows].reshape(n, d, d),
-        row[0],
-        row[1],
-        row[2],
-        row[3],
-        row[4],
-        row[5],
-        row[6],
-        pool[odds:pair].reshape(n, n),
-        pool[pair:end].reshape(n, n),
+        row(pool, 0, _HEAD),
+        cube(pool, anchor, n // LANES, d, LANES),
+        cube(pool, drift, n // LANES, d, LANES),
+        cube(pool, whiten, n // LANES, t, LANES),
+        cube(pool, Sigma, n, d, d),
+        row(pool, rows, n),
+        row(pool, rows + n, n),
+        row(pool, rows + 2 * n, n),
+        row(pool, rows + 3 * n, n),
+        row(pool, rows + 4 * n, n),
+        row(pool, rows + 5 * n, n),
+        row(pool, rows + 6 * n, n),
+        row(pool, rows + 7 * n, n),
+        row(pool, rows + 8 * n, n),
+        matrix(pool, odds, n, n),
+        matrix(pool, odds_back, n, n),
+        matrix(pool, pair, n, n),
     )
 
 
@@ -122,6 +135,13 @@ def means(s: Structures, slots: Integers) -> Floats:
 
 
 @leaf
+def copy_mean(source: Floats, target: Floats) -> None:
+    """Copy a mean (2, d), anchor and drift. Modified in place: target."""
+    for c in range(source.shape[1]):
+        target[0, c], target[1, c] = source[0, c], source[1, c]
+
+
+@inner
 def read_mean(slot: int, s: Structures, mu: Floats) -> None:
     """Copy the mean of a slot to mu (2, d), anchor and drift. Modified in place: mu."""
     b, lane = slot // LANES, slot % LANES
@@ -129,12 +149,20 @@ def read_mean(slot: int, s: Structures, mu: Floats) -> None:
         mu[0, c], mu[1, c] = s.anchor[b, c, lane], s.drift[b, c, lane]
 
 
-@leaf
+@inner
 def write_mean(slot: int, s: Structures, mu: Floats) -> None:
     """Make mu (2, d), anchor and drift, the mean of a slot. Modified in place: s."""
     b, lane = slot // LANES, slot % LANES
     for c in range(mu.shape[1]):
         s.anchor[b, c, lane], s.drift[b, c, lane] = mu[0, c], mu[1, c]
+
+
+@leaf
+def read_factor(slot: int, whiten: Floats, W: Floats) -> None:
+    """Copy the factor of a slot to W (t,). Modified in place: W."""
+    b, lane = slot // LANES, slot % LANES
+    for k in range(W.size):
+        W[k] = whiten[b, k, lane]
 
 
 @leaf
@@ -145,16 +173,17 @@ def write_factor(slot: int, whiten: Floats, W: Floats) -> None:
         whiten[b, k, lane] = W[k]
 
 
-@leaf
-def write_fresh_spread(slot: int, Sigma: Floats, whiten: Floats) -> None:
-    """Give a slot the spread I of a fresh structure. Modified in place: Sigma, whiten."""
+@inner
+def write_fresh_spread(slot: int, s: Structures) -> None:
+    """Give a slot the spread I of a fresh structure. Modified in place: s."""
     b, lane = slot // LANES, slot % LANES
-    write_identity(Sigma[slot])
+    write_identity(s.Sigma[slot])
     t = 0
-    for r in range(Sigma.shape[1]):
+    for r in range(s.Sigma.shape[1]):
         for c in range(r + 1):
-            whiten[b, t, lane] = 1.0 if r == c else 0.0
+            s.whiten[b, t, lane] = 1.0 if r == c else 0.0
             t += 1
+    s.least[slot], s.renewals[slot] = 1.0, 0.0
 
 
 @leaf
@@ -165,25 +194,7 @@ def copy_lane(source: int, target: int, blocks: Floats) -> None:
         b[k, target % LANES] = a[k, source % LANES]
 
 
-@kernel
-def move_slot(source: int, target: int, s: Structures) -> None:
-    """Let the structure in slot `source` live in slot `target`. Modified in place: s."""
-    copy_lane(source, target, s.anchor)
-    copy_lane(source, target, s.drift)
-    copy_lane(source, target, s.whiten)
-    copy_matrix(s.Sigma[source], s.Sigma[target])
-    s.total[target] = s.total[source]
-    s.mass[target] = s.mass[source]
-    s.count[target] = s.count[source]
-    s.age[target] = s.age[source]
-    s.id[target] = s.id[source]
-    s.nearest[target] = s.nearest[source]
-    s.nearest_odds[target] = s.nearest_odds[source]
-    for i in range(source):
-        s.odds[i, target] = s.odds[i, source]
-        s.odds[target, i] = s.odds[source, i]
-        s.pair[i, target] = s.pair[i, source]
-        s.pair[target, i] = s.pair[source, i]
-        if s.nearest[i] == source:
-            s.nearest[i] = target
-    s.odds[target, target] = s.pair[target, target] = np.inf
+@inner
+def slot_pair(i: int, j: int, s: Structures) -> float:
+    """Odds of D of the structures in two different slots."""
+    return s.pair[min(i, j), max(i, j)]

@@ -15,7 +15,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.core.compile import kernel, leaf
+from spclust.core.compile import inner, leaf
+from spclust.core.lanes import (
+    LANES,
+    Eight,
+    larger_of,
+    largest_of,
+    load,
+    same,
+    smaller_of,
+    smallest_of,
+    store,
+)
+from spclust.core.powers import exponential, logarithm, power
 
 
 class Relation(NamedTuple):
@@ -33,6 +45,7 @@ LARGEST_LINEAR_EXPONENT = 5.0
 
 # Odds of a pair multiply, so each is kept below the square root of what can be represented.
 LARGEST_ODDS, SMALLEST_ODDS = 1e145, 1e-290
+LARGEST_LOG = 1e300
 
 
 def exponent(m: float) -> float:
@@ -62,28 +75,15 @@ def mahalanobis_sq(offset: Floats, whiten: Floats) -> float:
     return q
 
 
-@leaf
-def fill_odds(q: Floats, p: float, in_logs: bool, odds: Floats, n: int) -> bool:
-    """Odds q^p of n squared distances, into `odds`; False if they left the linear range.
+@inner
+def odds_of(q: Eight, p: float, in_logs: bool) -> Eight:
+    """Odds q^p, or their logarithms, of eight squared distances. Eq. (2), §III-A."""
+    return logarithm(q) * p if in_logs else power(q, p)
 
-    Modified in place: odds. Half-integers avoid the general power, which costs ten times as much.
-    Odds of 0, of copies of one point, are in range.
-    """
-    twice = int(2.0 * p)
-    if in_logs:
-        for i in range(n):
-            odds[i] = p * np.log(q[i])
-        return True
-    if twice == 2.0 * p:
-        whole = twice // 2
-        for i in range(n):
-            odds[i] = 1.0 if twice == 2 * whole else np.sqrt(q[i])
-        for _ in range(whole):
-            for i in range(n):
-                odds[i] *= q[i]
-    else:
-        for i in range(n):
-            odds[i] = q[i] ** p
+
+@leaf
+def in_range(q: Floats, odds: Floats, n: int) -> bool:
+    """Whether n odds of squared distances q are in the linear range, or those of copies, 0."""
     outside = 0
     for i in range(n):
         outside += (odds[i] > LARGEST_ODDS) | ((odds[i] < SMALLEST_ODDS) & (q[i] > 0.0))
@@ -91,9 +91,9 @@ def fill_odds(q: Floats, p: float, in_logs: bool, odds: Floats, n: int) -> bool:
 
 
 @leaf
-def typicality_from_odds(odds: float, in_logs: bool) -> float:
+def typicality_from_odds(odds: float) -> float:
     """Typicality u = 1 / (1 + odds). Eq. (2), §III-A."""
-    return 1.0 / (1.0 + np.exp(odds)) if in_logs else 1.0 / (1.0 + odds)
+    return 1.0 / (1.0 + odds)
 
 
 @leaf
@@ -107,38 +107,37 @@ def nlt_from_odds(odds: float, in_logs: bool) -> float:
 
 
 @leaf
-def pair_odds(a: float, b: float, in_logs: bool) -> float:
+def pair_odds(a: Any, b: Any) -> Any:
     """Odds D / (1 - D) of the distance D = 1 - u_12 u_21 of two structures. Eq. (3), §III-A."""
-    if not in_logs:
-        return a + b + a * b
-    # log(e^a + e^b + e^(a + b)) with the largest term taken out.
-    top = max(a, b, a + b)
-    if top == -np.inf:
-        return top
-    return top + np.log(np.exp(a - top) + np.exp(b - top) + np.exp(a + b - top))
+    return a + b + a * b
 
 
-@leaf
-def relation_odds_of_squares(r: Relation, n: int) -> bool:
-    """What `relation_odds` does, for the exponent 2 of m = 1.5 and linear odds: one short loop."""
-    outside = 0
-    for i in range(n):
-        a, b = r.q[i] * r.q[i], r.q_back[i] * r.q_back[i]
-        outside += (a > LARGEST_ODDS) | ((a < SMALLEST_ODDS) & (r.q[i] > 0.0))
-        outside += (b > LARGEST_ODDS) | ((b < SMALLEST_ODDS) & (r.q_back[i] > 0.0))
-        r.odds[i], r.odds_back[i] = a, b
-        r.pair[i] = pair_odds(a, b, False)
-    return outside == 0
+@inner
+def log_pair_odds(a: Eight, b: Eight) -> Eight:
+    """What `pair_odds` is, in logarithms: log(e^a + e^b + e^(a + b)), safe from overflow."""
+    top = larger_of(larger_of(a, b), a + b)
+    top = larger_of(top, same(-LARGEST_LOG))  # where all three are -inf
+    terms = exponential(a - top) + exponential(b - top) + exponential(a + b - top)
+    return top + logarithm(terms)
 
 
-@kernel
+@inner
 def relation_odds(r: Relation, p: float, in_logs: bool, n: int) -> bool:
     """Odds of n distances, both ways, and of the pairs; False if they left the linear range.
 
+    What lies in the last block of eight behind n is computed, too, and may call for an exact look.
     Modified in place: r.
     """
-    there = fill_odds(r.q, p, in_logs, r.odds, n)
-    back = fill_odds(r.q_back, p, in_logs, r.odds_back, n)
-    for i in range(n):
-        r.pair[i] = pair_odds(r.odds[i], r.odds_back[i], in_logs)
-    return there and back
+    least, most = same(np.inf), same(0.0)
+    for start in range(0, n, LANES):
+        odds = odds_of(load(r.q, start), p, in_logs)
+        odds_back = odds_of(load(r.q_back, start), p, in_logs)
+        pair = log_pair_odds(odds, odds_back) if in_logs else pair_odds(odds, odds_back)
+        store(odds, r.odds, start)
+        store(odds_back, r.odds_back, start)
+        store(pair, r.pair, start)
+        least = smaller_of(smaller_of(least, odds), odds_back)
+        most = larger_of(most, pair)
+    if in_logs or (smallest_of(least) >= SMALLEST_ODDS and largest_of(most) <= LARGEST_ODDS):
+        return True
+    return in_range(r.q, r.odds, n) and in_range(r.q_back, r.odds_back, n)

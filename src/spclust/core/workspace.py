@@ -4,11 +4,22 @@ from typing import Any, NamedTuple
 
 from spclust.arrays import Floats
 from spclust.core.compile import paragraph
-from spclust.core.distances import Unit
 from spclust.core.lanes import LANES
+from spclust.core.parts import matrix, row
 from spclust.core.point_union import UnionScratch
 from spclust.core.structures import REACH, SCALE, Structures, view
 from spclust.core.typicality import Relation
+
+
+class Unit(NamedTuple):
+    """What a difference of two points is measured in."""
+
+    per_scale: float  # 1 / scale
+    reach: float  # the largest difference, in units of scale
+
+
+_VECTORS = 10  # of d numbers each
+_ROWS = 10  # of a number for each slot
 
 
 class Workspace(NamedTuple):
@@ -18,9 +29,10 @@ class Workspace(NamedTuple):
     mu: Any  # (2, d) mean of a structure: anchor and drift
     e: Any  # (d,) difference of two means, in units of scale
     W: Any  # (t,) factor of a structure
-    offset: Any  # (d, 8) differences of eight means
-    to_all: Relation  # how the point, or a structure, stands to all structures
-    u: Any  # (n,) typicalities
+    offset: Any  # (d, 8) differences of eight means to mu
+    ahead: Any  # (d, 8) differences of eight means to x
+    point: Relation  # how the point stands to all structures
+    changed: Relation  # how a structure that changed stands to all others
     union: UnionScratch
     unit: Unit
 
@@ -29,29 +41,46 @@ def scratch_size(pool: Floats) -> int:
     """Floats of scratch memory that learning into a pool needs."""
     s = view(pool)
     n, d = s.id.size, s.drift.shape[1]
-    return 9 * d + 6 * n + d * LANES + d * (d + 1) // 2 + d * d
+    return _VECTORS * d + _ROWS * n + 2 * d * LANES + d * (d + 1) // 2 + d * d
+
+
+@paragraph
+def relation(scratch: Floats, start: int, n: int) -> Relation:
+    """Name the five rows of a relation."""
+    return Relation(
+        row(scratch, start, n),
+        row(scratch, start + n, n),
+        row(scratch, start + 2 * n, n),
+        row(scratch, start + 3 * n, n),
+        row(scratch, start + 4 * n, n),
+    )
 
 
 @paragraph
 def workspace(scratch: Floats, s: Structures) -> Workspace:
     """Name the parts of the scratch memory."""
     n, d = s.id.size, s.drift.shape[1]
-    rows = 9 * d
-    offset = rows + 6 * n
-    W = offset + d * LANES
+    rows = d * LANES
+    ahead = rows + _ROWS * n
+    vectors = ahead + d * LANES
+    W = vectors + _VECTORS * d
     R = W + d * (d + 1) // 2
-    vector = scratch[:rows].reshape(9, d)
-    row = scratch[rows:offset].reshape(6, n)
     return Workspace(
-        vector[0:2],
-        vector[2:4],
-        vector[4],
-        scratch[W:R],
-        scratch[offset:W].reshape(d, LANES),
-        Relation(row[0], row[1], row[2], row[3], row[4]),
-        row[5],
+        matrix(scratch, vectors, 2, d),
+        matrix(scratch, vectors + 2 * d, 2, d),
+        row(scratch, vectors + 4 * d, d),
+        row(scratch, W, R - W),
+        matrix(scratch, 0, d, LANES),
+        matrix(scratch, ahead, d, LANES),
+        relation(scratch, rows, n),
+        relation(scratch, rows + 5 * n, n),
         UnionScratch(
-            scratch[R : R + d * d].reshape(d, d), vector[5], vector[6], vector[7], vector[8]
+            matrix(scratch, R, d, d),
+            row(scratch, vectors + 5 * d, d),
+            row(scratch, vectors + 6 * d, d),
+            row(scratch, vectors + 7 * d, d),
+            row(scratch, vectors + 8 * d, d),
+            row(scratch, vectors + 9 * d, d),
         ),
         Unit(1.0 / s.head[SCALE], s.head[REACH]),
     )

@@ -1,0 +1,100 @@
+"""Who sits where: structures that have grown in the first slots, single points behind them.
+
+A single point has spread I, and so has every slot behind the grown ones, taken or not: a block of
+eight such slots is measured without its factors, and a point that settles has only to write its
+mean. Structures change seats rarely: when a point becomes a structure of two, when two grown
+structures become one, when one is pruned.
+"""
+
+from spclust.arrays import Floats
+from spclust.core.compile import inner, leaf, paragraph, rare
+from spclust.core.factor import copy_matrix
+from spclust.core.lanes import LANES
+from spclust.core.neighbours import connect, read_relation
+from spclust.core.structures import (
+    GROWN,
+    Structures,
+    copy_lane,
+    write_fresh_spread,
+)
+from spclust.core.typicality import Relation
+from spclust.core.workspace import Workspace
+
+
+@leaf
+def exchange_lane(i: int, j: int, blocks: Floats) -> None:
+    """Exchange what belongs to two slots. Modified in place: blocks."""
+    a, b = blocks[i // LANES], blocks[j // LANES]
+    for k in range(blocks.shape[1]):
+        a[k, i % LANES], b[k, j % LANES] = b[k, j % LANES], a[k, i % LANES]
+
+
+@rare
+def move_relations(source: int, target: int, s: Structures, spare: Relation) -> None:
+    """Let slot `target` stand to all others as slot `source` does. Modified in place: s, spare."""
+    read_relation(source, s, spare)
+    connect(target, spare, s)
+
+
+@rare
+def move(source: int, target: int, s: Structures, work: Workspace) -> None:
+    """Let the structure in slot `source` live in slot `target`. Modified in place: s, work."""
+    copy_lane(source, target, s.anchor)
+    copy_lane(source, target, s.drift)
+    copy_lane(source, target, s.whiten)
+    copy_matrix(s.Sigma[source], s.Sigma[target])
+    s.total[target] = s.total[source]
+    s.mass[target] = s.mass[source]
+    s.count[target] = s.count[source]
+    s.age[target] = s.age[source]
+    s.id[target] = s.id[source]
+    s.least[target] = s.least[source]
+    s.renewals[target] = s.renewals[source]
+    move_relations(source, target, s, work.changed)
+    follow(source, target, work.point)
+
+
+@inner
+def follow(source: int, target: int, to_all: Relation) -> None:
+    """Note in the point's relation that a structure changed its seat. Modified in place: to_all."""
+    to_all.odds[target] = to_all.odds[source]
+    to_all.odds_back[target] = to_all.odds_back[source]
+    to_all.pair[target] = to_all.pair[source]
+
+
+@paragraph
+def seat_to_grow(slot: int, s: Structures, work: Workspace) -> int:
+    """Let a single structure that is about to grow sit behind the grown ones; its slot then.
+
+    It exchanges seats with the single structure that is there. Its relations are not taken along:
+    they change anyway. Modified in place: s, work.
+    """
+    first = int(s.head[GROWN])
+    s.head[GROWN] += 1
+    if slot != first:
+        exchange_lane(slot, first, s.anchor)
+        exchange_lane(slot, first, s.drift)
+        s.total[slot], s.total[first] = s.total[first], s.total[slot]
+        s.mass[slot], s.mass[first] = s.mass[first], s.mass[slot]
+        s.age[slot], s.age[first] = s.age[first], s.age[slot]
+        s.id[slot], s.id[first] = s.id[first], s.id[slot]
+        move_relations(first, slot, s, work.changed)
+        follow(first, slot, work.point)
+    return first
+
+
+@paragraph
+def seat_left_free(slot: int, s: Structures, work: Workspace) -> int:
+    """Slot that falls free when the structure in `slot` is gone: one behind the grown ones.
+
+    If that structure had grown, the last of the grown ones moves into the gap. Modified in place:
+    s, work.
+    """
+    if slot >= int(s.head[GROWN]):
+        return slot
+    s.head[GROWN] -= 1
+    last = int(s.head[GROWN])
+    if slot != last:
+        move(last, slot, s, work)
+    write_fresh_spread(last, s)
+    return last
