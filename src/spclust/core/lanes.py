@@ -16,7 +16,8 @@ from typing import Any, TypeAlias
 import numba
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.extending import intrinsic, models, overload, register_model
+from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, models, register_model
 
 from spclust.core import lanes_in_python
 
@@ -86,32 +87,35 @@ def same(typingctx: Any, x: Any) -> Any:
     """Eight times the number x."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), args[0], _WORD(0))
-        everywhere = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
-        return builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), everywhere)
+        return _everywhere(builder, args[0])
 
     return _EIGHT(types.float64), build
 
 
+def _everywhere(builder: Any, number: Any) -> Any:
+    """A vector of eight times the same number."""
+    one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), number, _WORD(0))
+    first = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
+    return builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), first)
+
+
 def _lane_by_lane(operation: Callable[..., Any], instruction: str) -> None:
-    """Define an operation."""
+    """Teach Numba an operation on two Eights, or on an Eight and a number."""
 
-    @_vector_function
-    def combine(typingctx: Any, a: Any, b: Any) -> Any:
-        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return getattr(builder, instruction)(*args, flags=_FUSED)
+    @infer_global(operation)
+    class Signatures(ConcreteTemplate):
+        cases = [  # noqa: RUF012 - the name and form that Numba asks for
+            signature(_EIGHT, _EIGHT, _EIGHT),
+            signature(_EIGHT, _EIGHT, types.float64),
+            signature(_EIGHT, types.float64, _EIGHT),
+        ]
 
-        return _EIGHT(_EIGHT, _EIGHT), build
-
-    @overload(operation)
-    def apply(a, b):  # type: ignore[no-untyped-def] # names and types must be those of the lambdas
-        if a is _EIGHT and b is _EIGHT:
-            return lambda a, b: combine(a, b)
-        if a is _EIGHT and isinstance(b, types.Float):
-            return lambda a, b: combine(a, same(b))
-        if isinstance(a, types.Float) and b is _EIGHT:
-            return lambda a, b: combine(same(a), b)
-        return None
+    @lower_builtin(operation, _EightType, _EightType)
+    @lower_builtin(operation, _EightType, types.Float)
+    @lower_builtin(operation, types.Float, _EightType)
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vectors = (a if a.type == _VECTOR else _everywhere(builder, a) for a in args)
+        return getattr(builder, instruction)(*vectors, flags=_FUSED)
 
 
 for _operation, _instruction in (

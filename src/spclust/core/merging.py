@@ -15,7 +15,7 @@ from spclust.core.factor import (
 )
 from spclust.core.footprint import fading, merged_mean, merged_total, newer_share, updated_total
 from spclust.core.lanes import LANES
-from spclust.core.neighbours import NOBODY, connect, take_logarithms
+from spclust.core.neighbours import NOBODY, note_connection, take_logarithms
 from spclust.core.plane import cover_in_plane
 from spclust.core.point_union import covers, union_with_point
 from spclust.core.structures import (
@@ -179,8 +179,9 @@ def measure(changed: int, next_too: bool, s: Structures, work: Workspace) -> Non
     if changed != NOBODY:
         # The distance to itself is never asked for, and 0 would look like a copy of the structure.
         work.changed.q[changed] = work.changed.q_back[changed] = 1.0
-        fill_all_odds(work.changed, s)
-        connect(changed, work.changed, s)
+        odds, odds_back, pair = s.odds[changed], s.odds_back[changed], s.pair[changed]
+        fill_all_odds(Relation(work.changed.q, work.changed.q_back, odds, odds_back, pair), s)
+        note_connection(changed, s)
     if next_too:
         fill_all_odds(work.point, s)
 

@@ -72,15 +72,24 @@ def first_smallest(row: Floats, ids: Floats, live: int) -> int:
 
 @inner
 def connect(slot: int, to_all: Relation, s: Structures) -> None:
-    """Write a structure's odds with all live ones, and keep the bounds. Modified in place: s."""
-    live, pair = int(s.head[LIVE]), to_all.pair
-    s.head[CONNECTIONS] += 1.0
-    s.connection[slot] = s.head[CONNECTIONS]
+    """Write down how a structure stands to all live ones. Modified in place: s."""
     there, back, row = s.odds[slot], s.odds_back[slot], s.pair[slot]
-    for start in range(0, live, LANES):
+    for start in range(0, int(s.head[LIVE]), LANES):
         store(load(to_all.odds, start), there, start)
         store(load(to_all.odds_back, start), back, start)
-        store(load(pair, start), row, start)
+        store(load(to_all.pair, start), row, start)
+    note_connection(slot, s)
+
+
+@inner
+def note_connection(slot: int, s: Structures) -> None:
+    """Let others know that the rows of a slot were written, and keep the bounds.
+
+    Modified in place: s.
+    """
+    live, pair = int(s.head[LIVE]), s.pair[slot]
+    s.head[CONNECTIONS] += 1.0
+    s.connection[slot] = s.head[CONNECTIONS]
     s.bound[slot] = smallest(pair, slot + 1, live)
     for i in range(slot):
         s.pair[i, slot] = pair[i]
