@@ -1,7 +1,7 @@
 # `make demo` runs the main job, `make test` checks everything; both set up .venv if needed.
 PYTHON ?= python3
 BIN := .venv/bin
-.PHONY: demo test lint types unit format clean
+.PHONY: demo test bench lint types unit format clean
 
 .venv/installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -12,6 +12,21 @@ demo: .venv/installed
 	$(BIN)/python examples/sine_stream.py
 
 test: lint types unit
+
+# In an environment of its own: the peers, each of which may be missing, bring many packages.
+BENCH := .venv-bench/bin
+PEERS := bench-river bench-moa bench-clusopt
+
+.venv-bench/installed: pyproject.toml
+	test -x $(BENCH)/python || $(PYTHON) -m venv .venv-bench
+	$(BENCH)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	for peer in $(PEERS); do \
+		$(BENCH)/python -m pip install --quiet --disable-pip-version-check --editable ".[$$peer]" \
+		|| echo "$$peer could not be installed: it will be reported as missing"; done
+	touch .venv-bench/installed
+
+bench: .venv-bench/installed
+	$(BENCH)/python -m benchmarks $(ARGS)
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -29,5 +44,5 @@ format: .venv/installed
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .venv build output
+	rm -rf .venv .venv-bench build output
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -26,7 +26,7 @@ pool = empty_pool(Params(1, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0), 1)
 pool[LIVE] = 1
 view(pool).whiten[:] = 1.0
 least = np.empty((1, 1))
-offline.least_nlt(pool, np.ones(1), np.zeros(1, np.int64), least)
+offline.least_nlt(pool, np.ones(1), np.zeros(1, np.int64), least, offline.reading_memory(pool))
 print(float(least[0, 0]))
 print(sum(offline.least_nlt.stats.cache_hits.values()))
 """

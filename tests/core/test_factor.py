@@ -5,9 +5,13 @@ from hypothesis import strategies as st
 from spclust.core.factor import (
     dot,
     invert_transposed,
+    least_eigenvalue_bound,
     raise_diagonal,
+    renew_inverse,
     shifted_cholesky,
     solve,
+    times_vector,
+    transposed_times_vector,
 )
 from tests.strategies import seeds, spd_matrices
 
@@ -67,3 +71,48 @@ def test_a_sound_matrix_is_not_raised(S):
     raised = S.copy()
     raise_diagonal(raised, R)
     assert np.array_equal(raised, S)
+
+
+def inverse_factor(S):
+    packed = np.empty(len(S) * (len(S) + 1) // 2)
+    invert_transposed(*factor(S), packed)
+    return packed
+
+
+def unpacked(packed, d):
+    W = np.zeros((d, d))
+    W[np.tril_indices(d)] = packed
+    return W
+
+
+@given(sizes.flatmap(spd_matrices), seeds)
+def test_products_with_a_packed_factor(S, seed):
+    d = len(S)
+    packed = inverse_factor(S)
+    W, e = unpacked(packed, d), np.random.default_rng(seed).normal(size=d)
+    p, v = np.empty(d), np.full(d, np.nan)
+    square = times_vector(packed, e, p)
+    np.testing.assert_allclose(p, W @ e, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(square, p @ p)
+    transposed_times_vector(packed, p, v)
+    np.testing.assert_allclose(v, W.T @ p, rtol=1e-12, atol=1e-12)
+
+
+@given(sizes.flatmap(spd_matrices), seeds, st.floats(0, 3))
+def test_a_renewed_factor_is_that_of_the_grown_spread(S, seed, size):
+    """Many times in a row, as in a stream, and never computed anew."""
+    d, rng = len(S), np.random.default_rng(seed)
+    packed, p, sums = inverse_factor(S), np.empty(d), np.full(d, np.nan)
+    for _ in range(40):
+        v = size * rng.normal(size=d)
+        times_vector(packed, v, p)
+        renew_inverse(packed, p, sums)
+        S = S + np.outer(v, v)
+    W = unpacked(packed, d)
+    np.testing.assert_allclose(W @ S @ W.T, np.eye(d), atol=1e-8)
+    assert (np.diag(W) > 0).all()
+
+
+@given(sizes.flatmap(spd_matrices))
+def test_no_eigenvalue_is_below_the_bound(S):
+    assert least_eigenvalue_bound(inverse_factor(S)) <= np.linalg.eigvalsh(S)[0] * (1 + 1e-9)

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from spclust.core.point_union import UnionScratch, union_with_point
+from spclust.core.factor import invert_transposed, least_eigenvalue_bound, shifted_cholesky
+from spclust.core.point_union import UnionScratch, covers, union_with_point
 from tests.reference.algorithm1 import covariance_union
 from tests.strategies import seeds
 
@@ -95,3 +96,31 @@ def test_points_out_of_all_proportion_are_covered(far):
     got = union(np.eye(2), np.array([far, -far]), 0.5)
     assert np.isfinite(got).all()
     np.testing.assert_allclose(np.diag(got), 1 + 0.25 * far**2)
+
+
+@settings(max_examples=500)
+@given(grown_structures(), st.one_of(st.floats(0, 1), st.floats(1e-6, 1e-2)), st.floats(0, 1))
+def test_what_is_said_to_be_covered_adds_its_share_alone(structure, rho, part):
+    """Nothing is said of a point that sticks out; how often something is said is counted below."""
+    S, e = structure
+    d = len(e)
+    R, inverse, W = np.zeros((d, d)), np.empty(d), np.empty(d * (d + 1) // 2)
+    shifted_cholesky(S, 0.0, 1.0, R, inverse)
+    invert_transposed(R, inverse, W)
+    least = part * least_eigenvalue_bound(W)  # the spread may have grown since it was bounded
+    p = np.empty(d)
+    if covers(W, e, rho, least, p, np.empty(d)):
+        np.testing.assert_allclose(union(S, e, rho), S + rho**2 * np.outer(e, e), rtol=1e-9)
+    np.testing.assert_allclose(p @ p, e @ np.linalg.solve(S, e), rtol=1e-6)
+
+
+@pytest.mark.parametrize("d", [3, 10, 54])
+def test_points_of_a_grown_structure_are_recognised_as_covered(d):
+    rng = np.random.default_rng(d)
+    S, rho, told, inside = 3.0 * d * np.eye(d), 0.001, 0, 0
+    W = np.eye(d)[np.tril_indices(d)] / np.sqrt(3.0 * d)
+    for e in rng.normal(size=(200, d)) * rng.uniform(0.5, 2.5, size=(200, 1)):
+        told += covers(W, e, rho, 3.0, np.empty(d), np.empty(d))
+        inside += np.allclose(union(S, e, rho), S + rho**2 * np.outer(e, e), rtol=1e-12)
+    assert 0.9 * inside <= told <= inside
+    assert inside > 50

@@ -84,8 +84,11 @@ def inner(function: Callable[..., Any]) -> Any:
     return _compiled(function, {**_OPTIONS, **_FOR_KERNELS_ALONE, "forceinline": True})
 
 
-def rare(function: Callable[..., Any]) -> Any:
-    """A function for kernels alone that is seldom called: it stays a function, compiled once."""
+def separate(function: Callable[..., Any]) -> Any:
+    """A function for kernels alone that stays a function.
+
+    For what is seldom called, or long and called from several places: it is compiled once.
+    """
     return _compiled(function, {**_OPTIONS, **_FOR_KERNELS_ALONE})
 
 

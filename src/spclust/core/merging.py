@@ -48,36 +48,26 @@ _LARGEST_RENEWAL = 1.0
 
 
 @paragraph
-def merge(keeper: int, other: int, s: Structures, work: Workspace) -> None:
+def merge(keeper: int, other: int, s: Structures, work: Workspace) -> bool:
     """Merge: the structure in slot `keeper` becomes the union with another one, or the point.
 
-    Formulas speak of the older and the newer of the two (E7). Modified in place: s, work.
+    False, and nothing changed, if that takes the general union of spreads, which is rare: see
+    `merge_any`. Modified in place: s, work.
     """
-    count, age, total = 1.0, POINT_AGE, point_mass(s)
-    mass, id_ = total, np.inf
-    if other == POINT:
-        copy_mean(work.x, work.mu)
-    else:
-        read_mean(other, s, work.mu)
-        count, age, total = s.count[other], s.age[other], s.total[other]
-        mass, id_ = s.mass[other], s.id[other]
-    beta = s.head[BETA]
-    if id_ > s.id[keeper]:
-        share = newer_share(s.head[GAMMA], s.count[keeper], count)
-        faded = fading(beta, age)
-        s.total[keeper] = merged_total(s.total[keeper], total, faded)  # Eq. 12
-        s.mass[keeper] = merged_total(s.mass[keeper], mass, faded)  # Eq. 9
-    else:
-        share = 1.0 - newer_share(s.head[GAMMA], count, s.count[keeper])
-        faded = fading(beta, s.age[keeper])
-        s.total[keeper] = merged_total(total, s.total[keeper], faded)
-        s.mass[keeper] = merged_total(mass, s.mass[keeper], faded)
-        s.id[keeper] = id_
-    step_to_merged_mean(keeper, share, s, work)  # Eq. 10
-    cover(keeper, other, share, count, s, work)  # Eq. 14 to 16
-    s.age[keeper] += age
-    s.count[keeper] += count
-    s.head[MERGED] += 1
+    share = approach(keeper, other, s, work)
+    if not cover(keeper, other, share, s, work):
+        return False
+    join(keeper, other, share, s, work)
+    return True
+
+
+@paragraph
+def merge_any(keeper: int, other: int, s: Structures, work: Workspace) -> None:
+    """Merge, whatever it takes: twice the code to compile. Modified in place: s, work."""
+    share = approach(keeper, other, s, work)
+    if not cover(keeper, other, share, s, work):
+        cover_in_general(keeper, other, share, s, work)
+    join(keeper, other, share, s, work)
 
 
 @inner
@@ -86,67 +76,112 @@ def point_mass(s: Structures) -> float:
     return updated_total(1.0, 1.0, fading(s.head[BETA], 1.0))
 
 
-@inner
-def step_to_merged_mean(keeper: int, share: float, s: Structures, work: Workspace) -> None:
-    """Mean of the union of `keeper` and another structure, whose mean is work.mu. Eq. 10.
+@paragraph
+def approach(keeper: int, other: int, s: Structures, work: Workspace) -> float:
+    """Share of the other one in the merged mean; and work.e, the offset of its mean.
 
-    `share` is that of the other one. Also work.e, the offset of its mean. Modified in place: s,
+    Eq. 10 speaks of the older and the newer one (E7); the point is the newest. Modified in place:
     work.
     """
+    count, newer = 1.0, True
+    if other == POINT:
+        copy_mean(work.x, work.mu)
+    else:
+        read_mean(other, s, work.mu)
+        count, newer = s.count[other], s.id[other] > s.id[keeper]
     b, lane = keeper // LANES, keeper % LANES
     for c in range(work.e.size):
         anchors = work.mu[0, c] - s.anchor[b, c, lane]
         drifts = work.mu[1, c] - s.drift[b, c, lane]
         work.e[c] = difference(anchors, drifts, work.unit)
-        step = work.e[c] * s.head[SCALE]
-        s.drift[b, c, lane] = merged_mean(s.drift[b, c, lane], step, share)
+    if newer:
+        return newer_share(s.head[GAMMA], s.count[keeper], count)
+    return 1.0 - newer_share(s.head[GAMMA], count, s.count[keeper])
 
 
 @paragraph
-def cover(
-    keeper: int, other: int, share: float, count: float, s: Structures, work: Workspace
-) -> None:
-    """Make the spread of `keeper` cover the other structure, of `count` points. Eq. 14 to 16.
+def join(keeper: int, other: int, share: float, s: Structures, work: Workspace) -> None:
+    """Mean, weight and clocks of the union. Modified in place: s."""
+    b, lane = keeper // LANES, keeper % LANES
+    for c in range(work.e.size):
+        step = work.e[c] * s.head[SCALE]
+        s.drift[b, c, lane] = merged_mean(s.drift[b, c, lane], step, share)  # Eq. 10
+    count, age, total = 1.0, POINT_AGE, point_mass(s)
+    mass, id_ = total, np.inf
+    if other != POINT:
+        count, age, total = s.count[other], s.age[other], s.total[other]
+        mass, id_ = s.mass[other], s.id[other]
+    if id_ > s.id[keeper]:
+        faded = fading(s.head[BETA], age)
+        s.total[keeper] = merged_total(s.total[keeper], total, faded)  # Eq. 12
+        s.mass[keeper] = merged_total(s.mass[keeper], mass, faded)  # Eq. 9
+    else:
+        faded = fading(s.head[BETA], s.age[keeper])
+        s.total[keeper] = merged_total(total, s.total[keeper], faded)
+        s.mass[keeper] = merged_total(mass, s.mass[keeper], faded)
+        s.id[keeper] = id_
+    s.age[keeper] += age
+    s.count[keeper] += count
+    s.head[MERGED] += 1
 
-    Its factor, with which all distances are measured, comes to lie in work.W, too. Modified in
-    place: s, work.
+
+@paragraph
+def cover(keeper: int, other: int, share: float, s: Structures, work: Workspace) -> bool:
+    """Make the spread of `keeper` cover the other structure, at offset work.e. Eq. 14 to 16.
+
+    Its factor, with which all distances are measured, comes to lie in work.W, too. False, and
+    nothing changed, if it takes the general union. Modified in place: s, work.
     """
     Sigma, W, e = s.Sigma[keeper], work.W, work.e
-    spread, single = s.Sigma[max(other, 0)], count == 1.0
+    single = other == POINT or s.count[other] == 1.0
     if e.size == 2:
+        spread = s.Sigma[max(other, 0)]
         entries = (1.0, 0.0, 1.0) if single else (spread[0, 0], spread[0, 1], spread[1, 1])
         if cover_in_plane(Sigma, entries, share, e, W):
             write_factor(keeper, s.whiten, W)
-            return
+            return True
+    if not single:
+        return False
     read_factor(keeper, s.whiten, W)
-    united = False
-    if single:
-        p = work.union.p
-        if covers(W, e, share, s.least[keeper], p, work.union.v):
-            add_square(Sigma, share, e)
-            if renewable(s.renewals[keeper], p, share):
-                for c in range(p.size):
-                    p[c] *= share
-                renew_inverse(W, p, work.union.v)
-                write_factor(keeper, s.whiten, W)
-                s.renewals[keeper] += 1.0
-                return
-            united = True
-        else:
-            united = union_with_point(Sigma, e, share, work.union)
-    if not united:
-        if single:
-            spread = work.union.R
-            write_identity(spread)
-        delta1, delta2 = work.union.v, work.union.w
-        for c in range(e.size):
-            delta1[c], delta2[c] = share * e[c], (share - 1.0) * e[c]
-        unite(Sigma, delta1, spread, delta2, _FLOOR)
-    shifted_cholesky(Sigma, 0.0, _FLOOR, work.union.R, work.union.inverse)
-    raise_diagonal(Sigma, work.union.R)
-    invert_transposed(work.union.R, work.union.inverse, W)
-    write_factor(keeper, s.whiten, W)
-    s.least[keeper], s.renewals[keeper] = least_eigenvalue_bound(W), 0.0
+    p = work.union.p
+    if covers(W, e, share, s.least[keeper], p, work.union.v):
+        add_square(Sigma, share, e)
+        if renewable(s.renewals[keeper], p, share):
+            for c in range(p.size):
+                p[c] *= share
+            renew_inverse(W, p, work.union.v)
+            write_factor(keeper, s.whiten, W)
+            s.renewals[keeper] += 1.0
+            return True
+    elif not union_with_point(Sigma, e, share, work.union):
+        return False
+    factor_anew(keeper, s, work)
+    return True
+
+
+@paragraph
+def cover_in_general(keeper: int, other: int, share: float, s: Structures, work: Workspace) -> None:
+    """What `cover` does, for any two structures. Modified in place: s, work."""
+    e, spread = work.e, s.Sigma[max(other, 0)]
+    if other == POINT or s.count[other] == 1.0:
+        spread = work.union.R
+        write_identity(spread)
+    delta1, delta2 = work.union.v, work.union.w
+    for c in range(e.size):
+        delta1[c], delta2[c] = share * e[c], (share - 1.0) * e[c]
+    unite(s.Sigma[keeper], delta1, spread, delta2, _FLOOR)
+    factor_anew(keeper, s, work)
+
+
+@inner
+def factor_anew(slot: int, s: Structures, work: Workspace) -> None:
+    """Compute the factor of a spread. Modified in place: s, work."""
+    R, inverse, W = work.union.R, work.union.inverse, work.W
+    shifted_cholesky(s.Sigma[slot], 0.0, _FLOOR, R, inverse)
+    raise_diagonal(s.Sigma[slot], R)
+    invert_transposed(R, inverse, W)
+    write_factor(slot, s.whiten, W)
+    s.least[slot], s.renewals[slot] = least_eigenvalue_bound(W), 0.0
 
 
 @leaf

@@ -11,7 +11,7 @@ something closer than all bounds and look through no row at all.
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.core.compile import inner, leaf, rare
+from spclust.core.compile import inner, leaf, separate
 from spclust.core.lanes import (
     LANES,
     equal_bits,
@@ -97,7 +97,7 @@ def note_connection(slot: int, s: Structures) -> None:
         s.bound[i] = min(s.bound[i], pair[i])
 
 
-@rare
+@separate
 def clear_from(slot: int, to_all: Relation) -> None:
     """Forget what a relation says of a slot and those behind it. Modified in place: to_all.
 
@@ -107,7 +107,7 @@ def clear_from(slot: int, to_all: Relation) -> None:
         to_all.odds[i] = to_all.odds_back[i] = to_all.pair[i] = np.inf
 
 
-@rare
+@separate
 def read_relation(slot: int, s: Structures, to_all: Relation) -> None:
     """How a structure stands to all others: what the later of both connections says.
 
@@ -150,7 +150,7 @@ def closest_pair_within(limit: float, s: Structures) -> tuple[int, int]:
             return (i, j) if s.id[i] < s.id[j] else (j, i)
 
 
-@rare
+@separate
 def oldest_of_equals(least: float, s: Structures) -> tuple[int, int]:
     """Of all pairs whose odds are `least`, the smallest bound, that of the oldest structures (E12).
 
@@ -174,7 +174,7 @@ def oldest_of_equals(least: float, s: Structures) -> tuple[int, int]:
     return best, other
 
 
-@rare
+@separate
 def take_logarithms(s: Structures) -> None:
     """From now on hold the logarithms of all odds. Modified in place: s."""
     live = int(s.head[LIVE])

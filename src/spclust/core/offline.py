@@ -6,11 +6,12 @@ Functions of the state: none of them changes it, so clusters may be read at any 
 import numpy as np
 
 from spclust.arrays import Booleans, Floats, Integers
-from spclust.core.compile import allocating
+from spclust.core.compile import allocating, kernel, paragraph
 from spclust.core.distances import distances_of_point
 from spclust.core.lanes import LANES
 from spclust.core.neighbours import first_smallest
-from spclust.core.structures import EXPONENT, LIVE, REACH, SCALE, view_in_kernel
+from spclust.core.parts import aligned, matrix, row
+from spclust.core.structures import EXPONENT, LIVE, REACH, SCALE, Structures, view, view_in_kernel
 from spclust.core.typicality import Relation, nlt_from_odds
 from spclust.core.workspace import Unit
 
@@ -56,25 +57,36 @@ def dbscan_labels(adjacent: Booleans, min_samples: int) -> Integers:
     return labels
 
 
-@allocating
-def reading_memory(n: int, d: int) -> tuple[Floats, Relation, Floats]:
-    """Memory for a point (2, d), its distances in n slots, and their differences (d, 8)."""
-    rest = np.empty(n)
-    to_all = Relation(np.empty(n), rest, rest, rest, rest)
-    return np.zeros((2, d)), to_all, np.empty((d, LANES))
+def reading_memory(pool: Floats) -> Floats:
+    """Scratch memory of the two functions below; one for each thread."""
+    s = view(pool)
+    return aligned(s.id.size + s.drift.shape[1] * (LANES + 2))
 
 
-@allocating
-def nearest_structures(pool: Floats, X: Floats, position: Integers, nearest: Integers) -> None:
+@paragraph
+def reading_parts(memory: Floats, s: Structures) -> tuple[Floats, Floats, Relation]:
+    """A point (2, d), differences of eight means to it (d, 8), and its distances in n slots."""
+    n, d = s.id.size, s.drift.shape[1]
+    q = row(memory, d * LANES, n)
+    x = matrix(memory, d * LANES + n, 2, d)
+    for c in range(d):
+        x[1, c] = 0.0
+    return x, matrix(memory, 0, d, LANES), Relation(q, q, q, q, q)
+
+
+@kernel
+def nearest_structures(
+    pool: Floats, X: Floats, position: Integers, nearest: Integers, memory: Floats
+) -> None:
     """For each row of X, one after the other in one array, the nearest structure. Eq. (17).
 
     The distance 1 - u^2 of Eq. (17) grows with the squared Mahalanobis distance, which therefore
     decides alone; the oldest wins a tie (E12). What is written down is the `position` (live,) of
-    its slot. Modified in place: nearest (rows,).
+    its slot. Modified in place: nearest (rows,), memory.
     """
     s = view_in_kernel(pool)
     live, unit = int(s.head[LIVE]), Unit(1.0 / s.head[SCALE], s.head[REACH])
-    x, to_all, offset = reading_memory(s.id.size, s.drift.shape[1])
+    x, offset, to_all = reading_parts(memory, s)
     for t in range(nearest.size):
         for c in range(x.shape[1]):
             x[0, c] = X[t * x.shape[1] + c]
@@ -82,16 +94,16 @@ def nearest_structures(pool: Floats, X: Floats, position: Integers, nearest: Int
         nearest[t] = position[first_smallest(to_all.q, s.id, live)]
 
 
-@allocating
-def least_nlt(pool: Floats, X: Floats, group: Integers, least: Floats) -> None:
+@kernel
+def least_nlt(pool: Floats, X: Floats, group: Integers, least: Floats, memory: Floats) -> None:
     """NLT of each row of X, one after the other, in the best structure of each group. Eq. (4).
 
     `group` (live,) gives the group of each slot, -1 for none. Modified in place: least
-    (rows, n_groups).
+    (rows, n_groups), memory.
     """
     s = view_in_kernel(pool)
     live, unit = int(s.head[LIVE]), Unit(1.0 / s.head[SCALE], s.head[REACH])
-    x, to_all, offset = reading_memory(s.id.size, s.drift.shape[1])
+    x, offset, to_all = reading_parts(memory, s)
     q = to_all.q
     n_groups = least.shape[1]
     for t in range(least.shape[0]):

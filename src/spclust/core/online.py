@@ -25,6 +25,7 @@ from spclust.core.merging import (
     POINT_AGE,
     measure,
     merge,
+    merge_any,
     point_mass,
 )
 from spclust.core.neighbours import (
@@ -56,14 +57,15 @@ from spclust.core.structures import (
 from spclust.core.typicality import nlt_from_odds, typicality_from_odds
 from spclust.core.workspace import Workspace, workspace
 
-TOO_MANY = -2  # in place of a slot: there is something to prune
+TOO_MANY = -2  # in place of a slot: there is one structure more than N
 
 
 def learn(pool: Floats, X: Floats, scratch: Floats) -> None:
     """Learn the rows of X, all finite, one after the other in one array. Modified in place: pool.
 
-    Pruning is rare and compiles to as much code as all the rest: it is called, and compiled, only
-    when it is needed; first of all, if the last call was interrupted before it.
+    To prune, and to unite any two spreads, is rare and compiles to as much code as all the rest: it
+    is called, and compiled, only when it is needed; first of all, if the last call was interrupted
+    before it.
     """
     step, row = learning_kernel(), 0
     while True:
@@ -86,11 +88,11 @@ def learning_kernel() -> Any:
 
 @kernel
 def learn_rows(pool: Floats, X: Floats, scratch: Floats, row: int) -> int:
-    """Learn the rows of X from `row` on, until one is not finite or there is something to prune.
+    """Learn the rows of X from `row` on, until one is not finite or leaves one structure too many.
 
     X holds the rows one after the other. The number of the row after the last one learnt, negative
-    if there is something to prune. What a point changed is measured together with the next point.
-    Modified in place: pool, scratch.
+    if there is one structure too many. What a point changed is measured together with the next
+    point. Modified in place: pool, scratch.
     """
     s = view_in_kernel(pool)
     work = workspace(scratch, s)
@@ -123,25 +125,24 @@ def update(s: Structures, work: Workspace) -> int:
     """UpdateSPC, but for pruning: learn the point work.x, of which work.point tells the odds.
 
     Returns the slot of the structure that changed and has to be measured again, NOBODY, or
-    TOO_MANY if there is something to prune. Modified in place: s, work.
+    TOO_MANY if `make_room` has to prune, or to merge what only the general union covers. Modified
+    in place: s, work.
     """
     live = int(s.head[LIVE])
     full = live == int(s.head[CAPACITY])  # E11: while there is room, nothing but insertion
     too_light = full and refresh_weights(s, work)
     s.head[SEEN] += 1
-    changed, free = NOBODY, live
     if full and not too_light:
         older, newer = closest_pair(s, work)
         changed, other = seats(older, newer, s, work)
-        merge(changed, other, s, work)
-        if other == POINT:
+        if merge(changed, other, s, work):
+            if other != POINT:
+                settle(seat_left_free(other, s, work), True, s, work)
             return changed
-        free = seat_left_free(other, s, work)
-    else:
-        s.head[LIVE] += 1
-        clear_from(live, work.point)
-    settle(free, full, s, work)
-    return TOO_MANY if too_light else changed
+    s.head[LIVE] += 1
+    clear_from(live, work.point)
+    settle(live, full, s, work)
+    return TOO_MANY if full else NOBODY
 
 
 @paragraph
@@ -211,7 +212,7 @@ def settle(slot: int, full: bool, s: Structures, work: Workspace) -> None:
 
 @kernel
 def make_room(pool: Floats, scratch: Floats) -> None:
-    """Prune, and merge the closest pair if there still are more than N structures.
+    """Prune, and merge the closest pair while there are more than N structures.
 
     Pruned are structures lighter than w_min, oldest first: merged into the one in which they are
     most typical, or, if typical nowhere, forgotten. A structure that took in another one is not
@@ -235,7 +236,7 @@ def make_room(pool: Floats, scratch: Floats) -> None:
         else:
             return
         changed, other = seats(i, j, s, work)
-        merge(changed, other, s, work)
+        merge_any(changed, other, s, work)
         remove(other, s, work)
         measure(changed, False, s, work)
 

@@ -7,7 +7,7 @@ structures become one, when one is pruned.
 """
 
 from spclust.arrays import Floats
-from spclust.core.compile import inner, leaf, paragraph, rare
+from spclust.core.compile import inner, leaf, paragraph, separate
 from spclust.core.factor import copy_matrix
 from spclust.core.lanes import LANES
 from spclust.core.neighbours import connect, read_relation
@@ -29,14 +29,14 @@ def exchange_lane(i: int, j: int, blocks: Floats) -> None:
         a[k, i % LANES], b[k, j % LANES] = b[k, j % LANES], a[k, i % LANES]
 
 
-@rare
+@separate
 def move_relations(source: int, target: int, s: Structures, spare: Relation) -> None:
     """Let slot `target` stand to all others as slot `source` does. Modified in place: s, spare."""
     read_relation(source, s, spare)
     connect(target, spare, s)
 
 
-@rare
+@separate
 def move(source: int, target: int, s: Structures, work: Workspace) -> None:
     """Let the structure in slot `source` live in slot `target`. Modified in place: s, work."""
     copy_lane(source, target, s.anchor)

@@ -144,7 +144,8 @@ class Stream:
         position[order] = np.arange(len(order))
 
         def fill(part: slice, rows: Floats) -> None:
-            offline.nearest_structures(self.pool, rows, position, nearest[part])
+            memory = offline.reading_memory(self.pool)
+            offline.nearest_structures(self.pool, rows, position, nearest[part], memory)
 
         self._for_each_chunk(fill, X, threads)
         return nearest
@@ -158,7 +159,8 @@ class Stream:
         group[self.order()] = labels
 
         def fill(part: slice, rows: Floats) -> None:
-            offline.least_nlt(self.pool, rows, group, nlt[part])
+            memory = offline.reading_memory(self.pool)
+            offline.least_nlt(self.pool, rows, group, nlt[part], memory)
 
         self._for_each_chunk(fill, X, threads)
         return nlt

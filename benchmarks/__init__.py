@@ -1,0 +1,1 @@
+"""Speed of SPC beside other stream clusterers; run it with `python -m benchmarks`."""

@@ -1,0 +1,84 @@
+"""Everyone who takes part: SPC, and one small class for each peer.
+
+To add a peer, write such a class and append it to `PEERS`. Radii that decide how many
+micro-clusters a method holds are found by `python -m benchmarks.tuning`, which stores them in
+`radii.json`; nobody is tuned by hand. Optional packages are imported only in the competitor's own
+process.
+"""
+# ruff: noqa: D102 - what the members mean is said once, in Competitor
+
+import inspect
+import os
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.competitor import Competitor
+from benchmarks.peers_arrays import ClusoptClustream, SklearnBirch, SklearnMiniBatchKmeans
+from benchmarks.peers_moa import MoaClustream, MoaClustree, MoaDenstream
+from benchmarks.peers_river import (
+    RiverClustream,
+    RiverDbstream,
+    RiverDenstream,
+    RiverStreamkmeans,
+)
+from benchmarks.streams import Stream
+
+
+class Spc(Competitor):
+    """SPC of the library beside this folder."""
+
+    package = "spclust"
+    batches = (10_000,)
+
+    def __init__(self, name: str = "SPC", m: float = 1.5, threads: int = 1) -> None:
+        self.name, self.m, self.threads = name, m, threads
+
+    def available(self) -> str | None:
+        reason = super().available()
+        if reason is None and self.threads > 1:
+            if (os.cpu_count() or 1) < self.threads:
+                return f"there are fewer than {self.threads} cores"
+            if not self._takes_n_jobs():
+                return "SPC has no parameter n_jobs"
+        return reason
+
+    @staticmethod
+    def _takes_n_jobs() -> bool:
+        from spclust import SPC
+
+        return "n_jobs" in inspect.signature(SPC).parameters
+
+    def build(self, stream: Stream, n: int, radius: float | None = None) -> None:
+        from spclust import SPC
+
+        self.parameters = {"n_structures": n, "m": self.m, "scale": 1.0}
+        if self._takes_n_jobs():
+            self.parameters["n_jobs"] = self.threads
+        self.model = SPC(**self.parameters)
+
+    @property
+    def learn_one(self) -> Callable[[Any], Any]:
+        if hasattr(self.model, "learn_one"):
+            return self.model.learn_one  # type: ignore[no-any-return]
+        return lambda point: self.model.partial_fit(point[None])
+
+    def micro_clusters(self) -> int:
+        return len(self.model.structures_.mean)
+
+
+SPC = Spc()
+PEERS: tuple[Competitor, ...] = (
+    RiverDbstream(),
+    RiverDenstream(),
+    RiverClustream(),
+    RiverStreamkmeans(),
+    ClusoptClustream(),
+    MoaClustream(),
+    MoaClustree(),
+    MoaDenstream(),
+    SklearnBirch(),
+    SklearnMiniBatchKmeans(),
+)
+VARIANTS = (Spc("SPC m=1.4", m=1.4), Spc("SPC m=1.37", m=1.37))
+TWO_THREADS = Spc("SPC two threads", threads=2)
+COMPETITORS = {one.name: one for one in (SPC, *VARIANTS, TWO_THREADS, *PEERS)}

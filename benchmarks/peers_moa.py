@@ -1,0 +1,97 @@
+"""Stream clusterers of MOA, through CapyMOA."""
+# ruff: noqa: D102 - what the members mean is said once, in Competitor
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from benchmarks.competitor import Competitor
+from benchmarks.streams import Rows, Stream
+
+
+class Moa(Competitor):
+    """Everything from MOA, which runs in Java, through CapyMOA: points are its instances."""
+
+    package = "capymoa.cluster"
+    predicts = False
+    pickles = False
+    warm_up = 2.0
+    unit = 1.0  # the points are divided by this
+
+    def available(self) -> str | None:
+        if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+            return "no Java found"
+        return super().available()
+
+    def schema(self, stream: Stream) -> Any:
+        """The description of the columns that MOA wants to have."""
+        from capymoa.stream import Schema
+
+        names = [f"x{i}" for i in range(stream.dimensions)]
+        return Schema.from_custom(
+            features=[*names, "none"], target="none", categories={"none": ["0"]}, name=stream.name
+        )
+
+    def points(self, rows: Rows) -> Sequence[Any]:
+        from capymoa.core import LabeledInstance
+
+        points = [LabeledInstance.from_array(self.model.schema, row, 0) for row in rows / self.unit]
+        for point in points:
+            _ = point.java_instance  # made when asked for: not on the clock
+        return points
+
+    @property
+    def learn_one(self) -> Callable[[Any], Any]:
+        return self.model.train  # type: ignore[no-any-return]
+
+    def micro_clusters(self) -> int:
+        return int(self.model.moa_learner.getMicroClusteringResult().size())
+
+
+class MoaClustream(Moa):
+    """CluStream with n micro-clusters."""
+
+    name = "MOA CluStream"
+
+    def build(self, stream: Stream, n: int, radius: float | None = None) -> None:
+        from capymoa.cluster import Clustream
+
+        self.parameters = {"max_num_kernels": n}
+        self.model = Clustream(schema=self.schema(stream), **self.parameters)
+
+
+class MoaClustree(Moa):
+    """ClusTree: a tree whose height, a whole number, decides how many micro-clusters there are."""
+
+    name = "MOA ClusTree"
+    tuned = True
+    choices = (2, 3, 4, 5, 6, 7, 8)
+
+    def build(self, stream: Stream, n: int, radius: float | None = None) -> None:
+        from capymoa.cluster import ClusTree
+
+        self.parameters = {"max_height": round(self.radius_for(stream, n, radius))}
+        self.model = ClusTree(schema=self.schema(stream), **self.parameters)
+
+
+class MoaDenstream(Moa):
+    """DenStream; its epsilon may not exceed 1, so that it gets the stream in a larger unit.
+
+    MOA tells its potential micro-clusters only, not the outliers that it looks at too.
+    """
+
+    name = "MOA DenStream"
+    tuned = True
+    unit = 100.0
+
+    def build(self, stream: Stream, n: int, radius: float | None = None) -> None:
+        from capymoa.cluster import Denstream_with_dbscan
+
+        self.parameters = {
+            "epsilon": self.radius_for(stream, n, radius) / self.unit,
+            "lambda_option": 0.01,
+            "beta": 0.5,
+            "mu": 2,
+        }
+        self.model = Denstream_with_dbscan(schema=self.schema(stream), **self.parameters)
