@@ -7,7 +7,6 @@ process.
 """
 # ruff: noqa: D102 - what the members mean is said once, in Competitor
 
-import inspect
 import os
 from collections.abc import Callable
 from typing import Any
@@ -35,32 +34,19 @@ class Spc(Competitor):
 
     def available(self) -> str | None:
         reason = super().available()
-        if reason is None and self.threads > 1:
-            if (os.cpu_count() or 1) < self.threads:
-                return f"there are fewer than {self.threads} cores"
-            if not self._takes_n_jobs():
-                return "SPC has no parameter n_jobs"
+        if reason is None and (os.cpu_count() or 1) < self.threads:
+            return f"there are fewer than {self.threads} cores"
         return reason
-
-    @staticmethod
-    def _takes_n_jobs() -> bool:
-        from spclust import SPC
-
-        return "n_jobs" in inspect.signature(SPC).parameters
 
     def build(self, stream: Stream, n: int, radius: float | None = None) -> None:
         from spclust import SPC
 
-        self.parameters = {"n_structures": n, "m": self.m, "scale": 1.0}
-        if self._takes_n_jobs():
-            self.parameters["n_jobs"] = self.threads
+        self.parameters = {"n_structures": n, "m": self.m, "scale": 1.0, "n_jobs": self.threads}
         self.model = SPC(**self.parameters)
 
     @property
     def learn_one(self) -> Callable[[Any], Any]:
-        if hasattr(self.model, "learn_one"):
-            return self.model.learn_one  # type: ignore[no-any-return]
-        return lambda point: self.model.partial_fit(point[None])
+        return self.model.learn_one  # type: ignore[no-any-return]
 
     def micro_clusters(self) -> int:
         return len(self.model.structures_.mean)

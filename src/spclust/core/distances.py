@@ -6,7 +6,7 @@ Differences are taken first, so that a stream far from the origin loses no digit
 
 from spclust.arrays import Floats
 from spclust.core.compile import inner
-from spclust.core.lanes import LANES, Eight, larger_of, load, same, smaller_of, store
+from spclust.core.lanes import LANES, Eight, larger_of, load, same, same_at, smaller_of, store
 from spclust.core.structures import GROWN, LIVE, Structures
 from spclust.core.typicality import Relation
 from spclust.core.workspace import Unit, Workspace
@@ -98,19 +98,26 @@ def squares_in_one(W: Floats, offset: Floats) -> Eight:
     d, squares = offset.shape[0], same(0.0)
     t = 0
     for r in range(0, d - 1, 2):
-        y, z = same(0.0), same(0.0)
-        for c in range(r + 1):
-            e = load(offset, c)
-            y += W[t + c] * e
-            z += W[t + r + 1 + c] * e
-        z += W[t + 2 * r + 2] * load(offset, r + 1)
+        y, z, y_odd, z_odd = same(0.0), same(0.0), same(0.0), same(0.0)
+        below = t + r + 1
+        for c in range(0, r, 2):  # four sums at once: each waits for its own last term
+            e, f = load(offset, c), load(offset, c + 1)
+            y += same_at(W, t + c) * e
+            z += same_at(W, below + c) * e
+            y_odd += same_at(W, t + c + 1) * f
+            z_odd += same_at(W, below + c + 1) * f
+        e = load(offset, r)
+        y += same_at(W, t + r) * e
+        z += same_at(W, below + r) * e
+        z_odd += same_at(W, below + r + 1) * load(offset, r + 1)
+        y, z = y + y_odd, z + z_odd
         squares += y * y
         squares += z * z
         t += 2 * r + 3
     if d % 2 == 1:
         y = same(0.0)
         for c in range(d):
-            y += W[t + c] * load(offset, c)
+            y += same_at(W, t + c) * load(offset, c)
         squares += y * y
     return squares
 

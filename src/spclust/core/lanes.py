@@ -92,6 +92,17 @@ def same(typingctx: Any, x: Any) -> Any:
     return _EIGHT(types.float64), build
 
 
+@_vector_function
+def same_at(typingctx: Any, row: Any, i: Any) -> Any:
+    """Eight times the number row[i], i >= 0."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        return _everywhere(builder, builder.load(builder.gep(data, [args[1]])))
+
+    return _EIGHT(row, types.intp), build
+
+
 def _everywhere(builder: Any, number: Any) -> Any:
     """A vector of eight times the same number."""
     one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), number, _WORD(0))

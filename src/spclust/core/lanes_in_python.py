@@ -20,6 +20,7 @@ __all__ = [
     "root_of",
     "rounded",
     "same",
+    "same_at",
     "smaller_of",
     "smallest_of",
     "store",
@@ -42,6 +43,10 @@ def store(y: Floats, a: Floats, i: int) -> None:
 
 def same(x: float) -> Floats:
     return np.full(_LANES, float(x))
+
+
+def same_at(row: Floats, i: int) -> Floats:
+    return same(row[i])
 
 
 def smaller_of(a: Floats, b: Floats) -> Floats:

@@ -1,0 +1,130 @@
+"""Where the time of a point goes: what its operations and its bytes would take at the peak.
+
+`python -m benchmarks.roofline` measures the peak of one core (fused multiply-adds in registers;
+reading from each cache), counts the operations and bytes that a point needs, and sets the time that
+a point takes beside them. `docs/speed.md` explains the table.
+"""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numba import njit
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.streams import STREAMS
+from spclust import SPC
+from spclust.core.lanes import load, same, smallest_of
+from spclust.core.parts import aligned
+from spclust.core.structures import GROWN
+
+N = 50
+ROUNDS = 20
+MULTIPLIES = 200_000
+
+
+@njit(fastmath={"contract"})
+def multiply_add(times: int, a: float) -> float:
+    """Eight independent chains of fused multiply-adds, eight numbers wide."""
+    y = z = u = v = w = p = q = r = same(1.0)
+    for _ in range(times):
+        y, z, u, v = y * a + 1.0, z * a + 1.0, u * a + 1.0, v * a + 1.0
+        w, p, q, r = w * a + 1.0, p * a + 1.0, q * a + 1.0, r * a + 1.0
+    return float(smallest_of(y + z + u + v + w + p + q + r))
+
+
+@njit(fastmath={"contract"})
+def read(memory: np.ndarray, times: int) -> float:
+    """Read all of `memory`, again and again."""
+    y = z = u = v = same(0.0)
+    for _ in range(times):
+        for i in range(0, memory.size, 32):
+            y += load(memory, i)
+            z += load(memory, i + 8)
+            u += load(memory, i + 16)
+            v += load(memory, i + 24)
+    return float(smallest_of(y + z + u + v))
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Best of several rounds, the first one to warm up."""
+    best = np.inf
+    for _ in range(ROUNDS):
+        started = time.perf_counter()
+        work()
+        best = min(best, time.perf_counter() - started)
+    return best
+
+
+def peaks() -> tuple[float, dict[str, float]]:
+    """Floating-point operations, and bytes read from L1 and L2, per second."""
+    flops = MULTIPLIES * 8 * 8 * 2 / seconds(lambda: multiply_add(MULTIPLIES, 0.5))
+    bandwidth = {}
+    for cache, kilobytes in (("L1", 16), ("L2", 512)):
+        memory = aligned(kilobytes * 128)
+        memory[:] = 0.0
+        times = 65_536 // kilobytes
+
+        def work(memory: np.ndarray = memory, times: int = times) -> object:
+            return read(memory, times)
+
+        bandwidth[cache] = memory.nbytes * times / seconds(work)
+    return flops, bandwidth
+
+
+def needs(d: int, grown: int) -> tuple[float, float]:
+    """Operations and bytes of a point: distances both ways of it and of one changed structure.
+
+    The rest (odds, weights, pairs, one union) is counted at 40 operations a structure.
+    """
+    factors = (2 * grown + N) * d * (d + 1)
+    offsets = 2 * N * 9 * d
+    read_bytes = 8.0 * (grown * d * (d + 1) / 2 + 4 * N * d + 14 * N)
+    return factors + offsets + 40.0 * N, read_bytes
+
+
+def learnt(name: str) -> tuple[float, int]:
+    """Seconds a point after 50,000 points, and how many structures had grown."""
+    blocks = [STREAMS[name].block(index) for index in range(9)]
+    model = SPC(N)
+    for block in blocks[:5]:
+        model.partial_fit(block)
+    times = []
+    for batch in blocks[5:]:
+        started = time.perf_counter()
+        model.partial_fit(batch)
+        times.append((time.perf_counter() - started) / len(batch))
+    return min(times), int(model._stream.pool[GROWN])
+
+
+def main() -> None:
+    """Print the table."""
+    flops, bandwidth = peaks()
+    console = Console()
+    console.print(
+        f"One core, at its best: {flops / 1e9:.0f} GFLOP/s, "
+        + ", ".join(f"{cache} {rate / 1e9:.0f} GB/s" for cache, rate in bandwidth.items())
+    )
+    table = Table(
+        "stream", "grown", "kflop", "at peak, us", "kB", "from", "at peak, us", "takes, us"
+    )
+    for name, stream in STREAMS.items():
+        taken, grown = learnt(name)
+        operations, bytes_read = needs(stream.dimensions, grown)
+        cache = "L1" if bytes_read < 24_000 else "L2"
+        table.add_row(
+            name,
+            str(grown),
+            f"{operations / 1e3:.1f}",
+            f"{operations / flops * 1e6:.2f}",
+            f"{bytes_read / 1e3:.0f}",
+            cache,
+            f"{bytes_read / bandwidth[cache] * 1e6:.2f}",
+            f"{taken * 1e6:.2f}",
+        )
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main()
