@@ -84,3 +84,24 @@ def test_kernels_are_plain_python_where_compilation_is_switched_off():
             subprocess.run(command, env=environment, capture_output=True, check=True).stdout
         )
     assert output[0] == output[1]
+
+
+FIRST_IN_FOUR_THREADS = """
+import threading
+import numpy as np
+from spclust import SPC
+X, together, counts = np.random.default_rng(0).normal(size=(30, 2)), threading.Barrier(4), []
+def fit():
+    together.wait()
+    counts.append(len(SPC(5).fit(X).structures_))
+threads = [threading.Thread(target=fit) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(counts)
+"""
+
+
+def test_several_threads_may_be_the_first_to_need_a_kernel():
+    command = [sys.executable, "-c", FIRST_IN_FOUR_THREADS]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[5, 5, 5, 5]", result.stderr

@@ -325,6 +325,39 @@ def test_a_bad_point_is_refused_and_nothing_is_lost(X, x, sentence):
     assert model.n_samples_seen_ == len(X) + 2
 
 
+@pytest.mark.parametrize("k", [1, 2, 12])
+def test_a_model_of_single_points_can_be_copied_and_pickled(X, k):
+    model = SPC(5)
+    for x in X[:k]:
+        model.learn_one(x)
+    for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), copy.copy(model)):
+        twin.learn_one(X[k])
+        assert twin.n_samples_seen_ == k + 1
+        with pytest.raises(AttributeError, match="one by one"):
+            _ = twin.labels_
+    assert model.n_samples_seen_ == k
+
+
+def test_points_in_foreign_byte_order_or_with_masked_cells_are_read_as_they_are(X):
+    model, expected = SPC(5).fit(X), SPC(5).fit(X)
+    model.learn_one(X[0])
+    for x in X[:4]:
+        model.learn_one(np.frombuffer(x.astype(">f8").tobytes(), ">f8"))
+        model.learn_one(x.astype(">f8"))
+    expected.partial_fit(np.concatenate([X[:1], np.repeat(X[:4], 2, axis=0)]))
+    assert model._stream.pool.tobytes() == expected._stream.pool.tobytes()
+    with pytest.raises(ValueError, match="NaN at row 0, column 1"):
+        model.learn_one(np.ma.array([5.0, -999.0], mask=[False, True]))
+    assert model._stream.pool.tobytes() == expected._stream.pool.tobytes()
+
+
+def test_parameters_that_are_not_numbers_are_checked_for_single_points_too(X):
+    model = SPC(5).fit(X)
+    model.learn_one(X[0])
+    with pytest.raises(ValueError, match="covariance_type"):
+        model.set_params(covariance_type="none").learn_one(X[1])
+
+
 def test_a_changed_parameter_holds_for_the_next_single_point(X):
     model, expected = SPC(5).fit(X), SPC(5).fit(X)
     model.learn_one(X[0])

@@ -5,6 +5,7 @@ import pytest
 
 from spclust import SPC
 from spclust.core.structures import FARTHEST, IN_LOGS, LIVE, view
+from tests.reference.algorithm1 import Algorithm1
 
 rng = np.random.default_rng(0)
 BLOBS = rng.normal(scale=10, size=(4, 3))[rng.integers(4, size=400)] + rng.normal(size=(400, 3))
@@ -128,3 +129,15 @@ def test_one_strange_row_costs_the_others_no_digits_wherever_it_comes(strange):
     kept = [np.sort(table.mean[table.mean[:, 0] != strange, 0]) for table in (first, later)]
     np.testing.assert_allclose(*kept, rtol=1e-9)
     assert np.unique(kept[0]).size == 29
+
+
+@pytest.mark.parametrize("scale", [1e-7, 1e-6, 1e-5, 1e-4])
+@pytest.mark.parametrize("d", [1, 2, 3, 10])
+def test_covariances_are_right_where_scale_is_far_too_small(d, scale):
+    X = np.random.default_rng(0).normal(size=(25, d))
+    model, oracle = SPC(1, w_min=0.0, scale=scale).fit(X), Algorithm1(1, w_min=0.0)
+    for x in X / scale:
+        oracle.update(x)
+    expected = oracle.S[0].Sigma * scale**2
+    error = np.linalg.norm(model.structures_.covariance[0] - expected)
+    assert error <= 1e-6 * np.linalg.norm(expected)

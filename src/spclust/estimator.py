@@ -17,6 +17,7 @@ from spclust.params import COVARIANCE_TYPES, TABLE, Params, validate
 from spclust.rows import checked_rows, features_kept_on_failure
 
 _NO_ROWS = np.empty(0, dtype=np.int64)
+_ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
 
 # Parameters that the state is built from: they cannot change in the middle of a stream.
 _BUILT_IN = ("n_structures", "m", "scale", "covariance_type")
@@ -30,7 +31,8 @@ _LARGEST_KEPT = 8_000_000
 class _LastRows(NamedTuple):
     """The rows of the last batch: where they are most typical, or what it takes to find out."""
 
-    seen: int | None  # points learnt, these rows included; None if they were not learnt in full
+    seen: int | None  # points learnt, these rows included; None if they were not learnt in full,
+    # -1 if they were learnt one by one
     rows: Rows | None
     nearest: Integers  # position of a structure, in order of age, for each row; if rows is None
 
@@ -174,30 +176,34 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def learn_one(self, x: Floats) -> None:
         """Learn one point x (d,): what `partial_fit` does with one row, in about a microsecond.
 
-        Quickest with a float64 array. There are no `labels_` for such points: ask `predict`.
+        So quick is it with a plain float64 array; anything else that has d numbers goes the way of
+        `partial_fit`. Features go by their order, names are not looked at. There are no `labels_`
+        for such points: ask `predict`.
         """
-        try:
-            kernel, pool, scratch, d = self._learner
-            learnt = kernel(pool, x, scratch, 0) if len(x) == d else 0
-        except (AttributeError, TypeError):
-            learnt = 0
-        if learnt == 1:
-            return
+        learnt = 0
+        if type(x) is _ARRAY and x.dtype is _FLOAT64:
+            try:
+                learn, pool, scratch, d = self._learner
+                if len(x) == d:
+                    learnt = learn(pool, x, scratch, 0)
+            except (AttributeError, TypeError):  # not now, or not with such an array
+                pass
         if learnt == -1:
             self._stream.make_room()
-        else:  # not learnt: the first point, or parameters were changed, or x is something else
+        if learnt == 0:  # the first point, or parameters were changed, or x is something else
             self._learn(self._as_row(x), new=not self.__sklearn_is_fitted__(), gapless=False)
+            self._last = _LastRows(-1, None, _NO_ROWS)
             self._learner = self._stream.point_learner()
 
     def _as_row(self, x: Any) -> Any:
         if np.ndim(x) != 1:
             raise ValueError(f"x must be one point of shape (d,), but has shape {np.shape(x)}.")
-        return np.asarray(x)[np.newaxis]
+        return np.asanyarray(x)[np.newaxis]
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Note a change of parameters: the next point is not learnt without a check."""
         super().__setattr__(name, value)
-        if name in TABLE:
+        if name in self._parameter_constraints:
             self.__dict__.pop("_learner", None)
 
     def _learn(self, X: Any, *, new: bool, gapless: bool) -> Self:
@@ -345,7 +351,9 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, Any]:
         """The state without what is made anew when it is needed, and without rows of data."""
         if self.__sklearn_is_fitted__() and self._last.rows is not None:
-            self.labels_  # noqa: B018 - from here on the rows are not needed any more
+            if self._last.seen == self._stream.seen:
+                self.labels_  # noqa: B018 - from here on the rows are not needed any more
+            self._last = self._last._replace(rows=None)
         state: dict[str, Any] = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_learner"}
 

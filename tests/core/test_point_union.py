@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from numba import njit
 
@@ -13,17 +13,21 @@ from tests.strategies import seeds
 
 
 @njit
-def in_place(S, e, rho, R, vectors):
+def in_place(S, e, rho, R, vectors, least=1.0):
     scratch = UnionScratch(R, vectors[0], vectors[1], vectors[2], vectors[3], vectors[4])
-    return union_with_point(S, e, rho, scratch)
+    return union_with_point(S, e, rho, least, scratch)
 
 
 def union(S, e, rho):
     """The union, in memory that holds garbage before."""
     d = len(e)
-    S = S.copy()
-    assert in_place(S, e, rho, np.full((d, d), np.nan), np.full((5, d), np.nan))
-    return S
+    got, least = S.copy(), np.linalg.eigvalsh(S)[0] * (1 - 1e-9)
+    if not in_place(got, e, rho, np.full((d, d), np.nan), np.full((5, d), np.nan), least):
+        # Left to the general union: only where rounding hides the I in S.
+        assert S.max() * d > 4e4
+        assert np.array_equal(got, S)
+        reject()
+    return got
 
 
 @st.composite
@@ -124,3 +128,20 @@ def test_points_of_a_grown_structure_are_recognised_as_covered(d):
         inside += np.allclose(union(S, e, rho), S + rho**2 * np.outer(e, e), rtol=1e-12)
     assert 0.9 * inside <= told <= inside
     assert inside > 50
+
+
+@settings(max_examples=300)
+@given(
+    d=st.integers(1, 6), size=st.floats(0, 13), far=st.floats(0, 7), rho=st.floats(0, 1), seed=seeds
+)
+def test_spreads_of_any_size_are_right_or_left_to_the_general_union(d, size, far, rho, seed):
+    """Rounding hides eigenvalues close to 1 in a large spread: never so that it matters."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(d, d))
+    S = np.eye(d) + 10**size * (np.eye(d) + A @ A.T)
+    e = rng.normal(size=d) * 10**far
+    for least in (1.0, np.linalg.eigvalsh(S)[0] * 0.9):
+        got = S.copy()
+        if in_place(got, e, rho, np.empty((d, d)), np.empty((5, d)), least):
+            expected = covariance_union(S, np.zeros(d), np.eye(d), e, rho * e)
+            assert np.linalg.norm(got - expected) <= 1e-8 * np.linalg.norm(expected)

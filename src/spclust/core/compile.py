@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numba
@@ -23,6 +24,7 @@ _OPTIONS: dict[str, Any] = {
     "no_cfunc_wrapper": False,
 }
 
+_COMPILING = Lock()
 _FOR_KERNELS_ALONE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
@@ -52,9 +54,11 @@ def compiled_once(dispatcher: Any, *arguments: Any) -> Any:
     It then takes an array that may be written to where it wants one that may not, and with any
     other type raises a TypeError, where it would else spend seconds to compile itself again.
     """
-    if not _CONFIG.DISABLE_JIT and not dispatcher.signatures:
-        dispatcher.compile(tuple(numba.typeof(argument) for argument in arguments))
-        dispatcher.disable_compile()
+    if not _CONFIG.DISABLE_JIT:
+        with _COMPILING:  # two threads may want it first
+            if not dispatcher.signatures:
+                dispatcher.compile(tuple(numba.typeof(argument) for argument in arguments))
+                dispatcher.disable_compile()
     return dispatcher
 
 

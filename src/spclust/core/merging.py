@@ -153,7 +153,7 @@ def cover(keeper: int, other: int, share: float, s: Structures, work: Workspace)
             write_factor(keeper, s.whiten, W)
             s.renewals[keeper] += 1.0
             return True
-    elif not union_with_point(Sigma, e, share, work.union):
+    elif not union_with_point(Sigma, e, share, s.least[keeper], work.union):
         return False
     factor_anew(keeper, s, work)
     return True

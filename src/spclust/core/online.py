@@ -129,7 +129,7 @@ def update(s: Structures, work: Workspace) -> int:
     in place: s, work.
     """
     live = int(s.head[LIVE])
-    full = live == int(s.head[CAPACITY])  # E11: while there is room, nothing but insertion
+    full = live >= int(s.head[CAPACITY])  # E11: while there is room, nothing but insertion
     too_light = full and refresh_weights(s, work)
     s.head[SEEN] += 1
     if full and not too_light:
@@ -183,7 +183,7 @@ def closest_pair(s: Structures, work: Workspace) -> tuple[int, int]:
 def seats(older: int, newer: int, s: Structures, work: Workspace) -> tuple[int, int]:
     """Slots of two structures about to be merged: first where their union is to be.
 
-    That is where the larger one is, and always among the grown ones. Modified in place: s, work.
+    That is the lower of the two, and always among those of grown ones. Modified in place: s, work.
     """
     keeper, other = older, newer
     if newer != POINT and newer < older:

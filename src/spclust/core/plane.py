@@ -13,15 +13,17 @@ from spclust.core.compile import leaf
 
 Spread: TypeAlias = tuple[float, float, float]
 
-# Where the determinant is a smaller part of the product of the diagonal, too many digits are lost.
+# Where the determinant is a smaller part of the product of the diagonal, too many digits are lost;
+# where that product is larger, third powers leave the range.
 _FLATTEST = 1e-4
+_LARGEST = 1e60
 
 
 @leaf
 def is_round(S: Spread) -> bool:
     """Whether a spread is far enough from a line, and in range, for the formulas."""
     a, b, c = S
-    return a * c - b * b >= _FLATTEST * a * c
+    return a * c - b * b >= _FLATTEST * a * c and a * c <= _LARGEST
 
 
 @leaf
@@ -43,7 +45,8 @@ def union_in_plane(U1: Spread, U2: Spread) -> Spread:
         excess = -2.0 * product / (root - middle)
     v, w = y - excess * b, excess * a - x
     other_v, other_w = z - excess * c, excess * b - y
-    if other_v * other_v + other_w * other_w > v * v + w * w:
+    other = other_v * other_v * a + other_w * other_w * c
+    if other * a > (v * v * a + w * w * c) * c:  # the larger row, in units of the diagonal
         v, w = other_v, other_w
     p, q = a * v + b * w, b * v + c * w
     size = excess / (v * p + w * q)

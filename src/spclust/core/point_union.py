@@ -40,6 +40,7 @@ from spclust.core.factor import (
 )
 
 _NEGLIGIBLE = 1e-13  # an eigenvalue closer to 1 adds less than rounding does
+_TOLERATED = 1e-9  # the closest to 1 that may have to be neglected, because rounding hides it
 _CONVERGED = 1e-6  # relative: what is left then is the square of it
 _MOST_STEPS = 60  # two or three are needed; this only ends a loop that rounding keeps alive
 
@@ -78,15 +79,16 @@ def covers(W: Floats, e: Floats, rho: float, least: float, p: Floats, v: Floats)
 
 
 @leaf
-def union_with_point(S: Floats, e: Floats, rho: float, scratch: UnionScratch) -> bool:
+def union_with_point(S: Floats, e: Floats, rho: float, least: float, scratch: UnionScratch) -> bool:
     """Make S (d, d) the union of itself and a point at offset e (d,). Eq. (16), §III-C.
 
-    False, and S as it was, if that cannot be done here. Modified in place: S, scratch.
+    `least` is a lower bound of the eigenvalues of S. False, and S as it was, if that cannot be done
+    here. Modified in place: S, scratch.
     """
     unit, v, w = scratch.unit, scratch.v, scratch.w
     length = normalise(e, unit)
     near, far = (rho * length) ** 2, ((1.0 - rho) * length) ** 2
-    eigenvalue = direction_outside(S, near, far, scratch) if far > near else 1.0
+    eigenvalue = direction_outside(S, near, far, least, scratch) if far > near else 1.0
     if not eigenvalue <= 1.0:
         return False
     sticks_out = eigenvalue < 1.0
@@ -122,7 +124,9 @@ def normalise(e: Floats, unit: Floats) -> float:
 
 
 @leaf
-def direction_outside(S: Floats, near: float, far: float, scratch: UnionScratch) -> float:
+def direction_outside(
+    S: Floats, near: float, far: float, least: float, scratch: UnionScratch
+) -> float:
     """Eigenvalue below 1 of the direction v that sticks out; 1 if none does, NaN if unknown.
 
     near and far are rho^2 |e|^2 and (1 - rho)^2 |e|^2. Modified in place: scratch; v is scaled
@@ -133,8 +137,10 @@ def direction_outside(S: Floats, near: float, far: float, scratch: UnionScratch)
     for r in range(unit.size):
         quotient += unit[r] * dot(S[r], unit, 0)
         largest = max(largest, S[r, r])
-    # Closer to 1 than this S - lambda I cannot be told from a singular matrix.
-    almost_one = 1.0 - max(_NEGLIGIBLE, 10.0 * PIVOT_NOISE * unit.size * largest)
+    # If S may have an eigenvalue near 1, S - lambda I cannot be told from a singular matrix with a
+    # lambda closer to 1 than this.
+    noise = 10.0 * PIVOT_NOISE * unit.size * largest
+    almost_one = 1.0 - (_NEGLIGIBLE if least - 1.0 > noise else max(_NEGLIGIBLE, noise))
     if almost_one < 0.5:
         return np.nan
     eigenvalue = (quotient + near) / (1.0 + far)
@@ -146,7 +152,7 @@ def direction_outside(S: Floats, near: float, far: float, scratch: UnionScratch)
         solve(R, inverse, unit, v)
         along = dot(unit, v, 0)
         if not certain and (eigenvalue * far - near) * along <= 1.0:
-            return 1.0
+            return 1.0 if almost_one >= 1.0 - _TOLERATED else np.nan
         certain = True
         # Newton's step, and v taken along with it, to first order: w is its derivative.
         norm = dot(v, v, 0)

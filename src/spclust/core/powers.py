@@ -35,7 +35,7 @@ _SMALLEST_ARGUMENT, _LARGEST_ARGUMENT = -708.0, 709.0  # of exponentials that ar
 
 @inner
 def logarithm(a: Eight) -> Eight:
-    """The natural logarithms of numbers that are not negative; that of 0 is -inf."""
+    """The natural logarithms of finite numbers that are not negative; that of 0 is -inf."""
     small, least = if_below(a, same(_SMALLEST_NORMAL), same(_LIFT), same(0.0)), same(5e-324)
     lifted = if_below(a, same(_SMALLEST_NORMAL), a * 2.0**_LIFT, a)
     k, m = power_of_two_in(lifted) - small, without_power_of_two(lifted)

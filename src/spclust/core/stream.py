@@ -99,7 +99,7 @@ class Stream:
 
     @property
     def rescans(self) -> int:
-        """Rows of pair odds that were looked through for a nearest neighbour while learning."""
+        """Rows of pair odds that were looked through for their smallest while learning."""
         return int(self.pool[RESCANS])
 
     def configure(self, params: Params) -> None:
