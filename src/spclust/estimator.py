@@ -339,8 +339,7 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return labels
 
     def _labels_of(self, rows: Rows) -> Integers:
-        labels: Integers = self._structure_labels()[self._stream.nearest(rows, self._threads())]
-        return labels
+        return self._stream.nearest(rows, self._threads(), self._structure_labels())
 
     def _typicality_of(self, rows: Rows) -> Floats:
         labels = self._structure_labels()

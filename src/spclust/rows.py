@@ -45,10 +45,13 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
             raise
         kind = ValueError if isinstance(error, OverflowError) else type(error)
         raise kind(sentence) from None
-    finite = np.isfinite(rows)
-    if not finite.all():
-        names = getattr(estimator, "feature_names_in_", None)
-        raise ValueError(_sentence_about_non_finite(rows, finite, names))
+    with np.errstate(over="ignore", invalid="ignore"):
+        sum_is_finite = np.isfinite(np.sum(rows))  # the quick look; a sum may overflow
+    if not sum_is_finite:
+        finite = np.isfinite(rows)
+        if not finite.all():
+            names = getattr(estimator, "feature_names_in_", None)
+            raise ValueError(_sentence_about_non_finite(rows, finite, names))
     return rows
 
 

@@ -6,8 +6,13 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from spclust.core.factor import invert_transposed, least_eigenvalue_bound, shifted_cholesky
-from spclust.core.point_union import UnionScratch, covers, union_with_point
+from spclust.core.factor import (
+    invert_transposed,
+    least_eigenvalue_bound,
+    shifted_cholesky,
+    times_vector,
+)
+from spclust.core.point_union import UnionScratch, covers, stretch_by_factor, union_with_point
 from tests.reference.algorithm1 import covariance_union
 from tests.strategies import seeds
 
@@ -145,3 +150,49 @@ def test_spreads_of_any_size_are_right_or_left_to_the_general_union(d, size, far
         if in_place(got, e, rho, np.empty((d, d)), np.empty((5, d)), least):
             expected = covariance_union(S, np.zeros(d), np.eye(d), e, rho * e)
             assert np.linalg.norm(got - expected) <= 1e-8 * np.linalg.norm(expected)
+
+
+@njit
+def stretch(S, W, e, rho, R, vectors):
+    scratch = UnionScratch(R, vectors[0], vectors[1], vectors[2], vectors[3], vectors[4])
+    times_vector(W, e, scratch.p)
+    return stretch_by_factor(S, W, e, rho, scratch)
+
+
+def packed_inverse_factor(S):
+    d = len(S)
+    R, inverse, W = np.zeros((d, d)), np.empty(d), np.empty(d * (d + 1) // 2)
+    shifted_cholesky(S, 0.0, 1.0, R, inverse)
+    invert_transposed(R, inverse, W)
+    return W
+
+
+@settings(max_examples=500)
+@given(grown_structures(), st.one_of(st.floats(0, 1), st.floats(1e-6, 1e-2)))
+def test_a_spread_stretched_by_its_factor_is_eq_16(structure, rho):
+    S, e = structure
+    d, got, W = len(e), S.copy(), packed_inverse_factor(S)
+    if not stretch(got, W, e, rho, np.full((d, d), np.nan), np.full((5, d), np.nan)):
+        assert np.array_equal(got, S)
+        return
+    expected = covariance_union(S, np.zeros(d), np.eye(d), e, rho * e)
+    assert np.linalg.norm(got - expected) <= 1e-10 * np.linalg.norm(expected)
+    assert np.array_equal(got, got.T)
+    factor = np.zeros((d, d))
+    factor[np.tril_indices(d)] = W
+    np.testing.assert_allclose(factor @ got @ factor.T, np.eye(d), atol=1e-8)
+
+
+@pytest.mark.parametrize("d", [30, 54])
+def test_points_that_stick_out_are_mostly_easy(d):
+    """As in the first phase of a structure, which learns a cluster much wider than a point."""
+    rng = np.random.default_rng(d)
+    S, mu, easy, out = np.eye(d), np.zeros(d), 0, 0
+    for n, x in enumerate(rng.normal(size=(3 * d, d)), start=1):
+        e, rho = x - mu, 1.0 / (n + 1)
+        grown, W = union(S, e, rho), packed_inverse_factor(S)
+        out += not np.allclose(grown, S + rho**2 * np.outer(e, e), rtol=1e-9)
+        easy += stretch(S.copy(), W, e, rho, np.empty((d, d)), np.empty((5, d)))
+        S, mu = (grown + grown.T) / 2, mu + rho * e
+    assert out > d
+    assert easy >= 0.6 * out

@@ -25,7 +25,7 @@ def exponentials(a, out):
 
 @njit
 def to_the(a, p, out):
-    store(powers.power(load(a, 0), p), out, 0)
+    store(powers.power(load(a, 0), p, powers.halves_in(p)), out, 0)
 
 
 def eight(function, values, *arguments):
@@ -70,3 +70,9 @@ def test_logarithms_do_not_cross_where_numbers_are_neighbours(a):
     for _ in range(7):
         values.append(np.nextafter(values[-1], np.inf))
     assert (np.diff(eight(logarithms, values)) >= -2.3e-16 * max(abs(np.log(a)), 1e-3)).all()
+
+
+def test_half_integers_are_recognised():
+    assert [powers.halves_in(p) for p in (0.5, 2.0, 2.5, 2.7, 20.0, 20.5, 1e9)] == [
+        1, 4, 5, 0, 40, 0, 0,
+    ]  # fmt: skip

@@ -8,6 +8,7 @@ from numba import njit
 from spclust import typicality
 from spclust.core import typicality as typicality_module
 from spclust.core.lanes import load, store
+from spclust.core.powers import halves_in
 from spclust.core.typicality import (
     LARGEST_ODDS,
     SMALLEST_ODDS,
@@ -34,7 +35,7 @@ def typicality_eq2(x, mu, Sigma, m):
 
 @njit
 def eight_odds(q, p, in_logs, out):
-    store(typicality_module.odds_of(load(q, 0), p, in_logs), out, 0)
+    store(typicality_module.odds_of(load(q, 0), p, halves_in(p), in_logs), out, 0)
 
 
 @njit

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spclust import covariance_union
-from spclust.core.union import padded_spread, union_of_spreads
+from spclust.core.union import padded_spread, surely_covered, union_of_spreads
 from tests.reference import algorithm1
 from tests.strategies import seeds, spd_matrices
 
@@ -126,3 +126,14 @@ def test_a_union_of_spreads_that_differ_beyond_rounding_is_finite_and_covers_bot
 def test_union_at_any_size(size):
     union = covariance_union(size * np.eye(2), [0, 0], 2 * size * np.eye(2), [0, 0], [0, 0])
     np.testing.assert_allclose(union, 2 * size * np.eye(2))
+
+
+@given(d=st.integers(1, 12), seed=seeds, size=st.floats(-2, 0.5))
+def test_what_is_surely_covered_has_no_eigenvalue_above_1(d, seed, size):
+    eigenvalues = np.random.default_rng(seed).uniform(0, 10**size, d)
+    Q = np.linalg.qr(np.random.default_rng(seed).normal(size=(d, d)))[0]
+    A = (Q * eigenvalues) @ Q.T
+    if surely_covered((A + A.T) / 2):
+        assert eigenvalues.max() <= 1 + 1e-9
+    if np.sum(eigenvalues**4) < 0.99 and np.sum(eigenvalues**2) < d:
+        assert surely_covered((A + A.T) / 2)

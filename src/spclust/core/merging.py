@@ -17,7 +17,7 @@ from spclust.core.footprint import fading, merged_mean, merged_total, newer_shar
 from spclust.core.lanes import LANES
 from spclust.core.neighbours import NOBODY, note_connection, take_logarithms
 from spclust.core.plane import cover_in_plane
-from spclust.core.point_union import covers, union_with_point
+from spclust.core.point_union import covers, stretch_by_factor, union_with_point
 from spclust.core.structures import (
     BETA,
     EVALUATIONS,
@@ -153,6 +153,10 @@ def cover(keeper: int, other: int, share: float, s: Structures, work: Workspace)
             write_factor(keeper, s.whiten, W)
             s.renewals[keeper] += 1.0
             return True
+    elif s.renewals[keeper] < _MOST_RENEWALS and stretch_by_factor(Sigma, W, e, share, work.union):
+        write_factor(keeper, s.whiten, W)
+        s.renewals[keeper] += 2.0
+        return True
     elif not union_with_point(Sigma, e, share, s.least[keeper], work.union):
         return False
     factor_anew(keeper, s, work)

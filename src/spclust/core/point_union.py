@@ -33,6 +33,7 @@ from spclust.core.compile import leaf
 from spclust.core.factor import (
     PIVOT_NOISE,
     dot,
+    renew_inverse,
     shifted_cholesky,
     solve,
     times_vector,
@@ -42,6 +43,12 @@ from spclust.core.factor import (
 _NEGLIGIBLE = 1e-13  # an eigenvalue closer to 1 adds less than rounding does
 _TOLERATED = 1e-9  # the closest to 1 that may have to be neglected, because rounding hides it
 _CONVERGED = 1e-6  # relative: what is left then is the square of it
+_MOST_STRETCHES = 16  # steps of `stretch_by_factor`; four to eight are usual
+_LEAST_SHRINKING = 0.05  # of the squared change, from one of its steps to the next
+_STRETCHED = 1e-30  # squared: what is left of the change after the last step, relative
+_CERTAINLY_OUTSIDE = 1e-9  # an eigenvalue closer to 1 is left to the way that is certain
+_LARGEST_STRETCH = 100.0  # of a factor, squared: its rounding errors grow as much
+_FARTHEST = 1e12  # squared distance of a point
 _MOST_STEPS = 60  # two or three are needed; this only ends a loop that rounding keeps alive
 
 
@@ -76,6 +83,58 @@ def covers(W: Floats, e: Floats, rho: float, least: float, p: Floats, v: Floats)
         return False
     transposed_times_vector(W, p, v)
     return excess * (first + dot(v, v, 0) * rest) <= 1.0
+
+
+@leaf
+def stretch_by_factor(S: Floats, W: Floats, e: Floats, rho: float, scratch: UnionScratch) -> bool:
+    """Make S (d, d) the union with a point that sticks out, and W (t,) its factor.
+
+    With the factor of U_S, which differs from W in one rank, v -> U_S^-1 U_x v is O(d^2), and v
+    tends to the direction in which the point sticks out: all others shrink beside it, mostly to a
+    few hundredths at each step. False, and S as it was, where it is not that easy. scratch.p is
+    W e. Modified in place: S, W, scratch.
+    """
+    _, _, z, v, w, p = scratch
+    if dot(p, p, 0) * rho * rho > _LARGEST_STRETCH or not dot(e, e, 0) < _FARTHEST:
+        return False
+    for c in range(e.size):
+        p[c] *= rho
+        z[c] = e[c]
+    renew_inverse(W, p, v)
+    far, before = (1.0 - rho) ** 2, np.inf
+    for step in range(_MOST_STRETCHES):
+        square = times_vector(W, z, p)
+        transposed_times_vector(W, p, v)  # v is U_S^-1 z
+        along = far * dot(e, v, 0)
+        for c in range(e.size):
+            w[c] = v[c] + along * e[c]  # w is U_x v
+        form = dot(v, w, 0)
+        reciprocal = square / form  # the quotient of v: the eigenvalue, in the end
+        change, size = 0.0, 0.0
+        for c in range(e.size):
+            last, z[c] = z[c], w[c] * reciprocal
+            change += (z[c] - last) ** 2
+            size += last**2
+        if step > 1 and not change < _LEAST_SHRINKING * before:
+            return False
+        if step > 0 and change * change <= _STRETCHED * before * size:
+            break  # the next change, if it shrinks as this one did, is rounding
+        before = change
+    else:
+        return False
+    # Eq. 16 adds 1 - lambda times the square of U_x v, where v^T U_x v = 1.
+    if not 1.0 / _LARGEST_STRETCH <= reciprocal < 1.0 - _CERTAINLY_OUTSIDE:
+        return False
+    factor = np.sqrt((1.0 - reciprocal) / form)
+    for c in range(e.size):
+        w[c] *= factor
+        z[c] = rho * e[c]
+    for r in range(e.size):
+        for c in range(e.size):
+            S[r, c] += z[r] * z[c] + w[r] * w[c]
+    times_vector(W, w, p)
+    renew_inverse(W, p, v)
+    return True
 
 
 @leaf

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from spclust.core.compile import inner
+from spclust.core.compile import inner, leaf
 from spclust.core.lanes import (
     Eight,
     if_below,
@@ -28,6 +28,7 @@ from spclust.core.lanes import (
 _LOG2_HIGH, _LOG2_LOW = 0.6931471805592082, 7.371002565167799e-13
 _PER_LOG2 = 1.0 / math.log(2.0)
 
+_MOST_HALVES = 40
 _SMALLEST_NORMAL = 2.3e-308
 _LIFT = 54.0  # so many powers of two make any smaller number normal
 _SMALLEST_ARGUMENT, _LARGEST_ARGUMENT = -708.0, 709.0  # of exponentials that are normal floats
@@ -64,15 +65,21 @@ def exponential(x: Eight) -> Eight:
 
 
 @inner
-def power(a: Eight, p: float) -> Eight:
-    """The powers a^p, p > 0, of numbers that are not negative; products where p is a half-integer.
+def power(a: Eight, p: float, halves: int) -> Eight:
+    """The powers a^p, p > 0, of numbers that are not negative.
 
-    Those are several times faster than a general power.
+    If p is `halves` / 2, they are products, which are several times faster; else `halves` is 0.
     """
-    twice = int(2.0 * p)
-    if twice != 2.0 * p or twice > 40:
+    if halves == 0:
         return exponential(logarithm(a) * p)
-    product = same(1.0) if twice % 2 == 0 else root_of(a)
-    for _ in range(twice // 2):
+    product = root_of(a) if halves % 2 == 1 else same(1.0)
+    for _ in range(halves // 2):
         product = product * a
     return product
+
+
+@leaf
+def halves_in(p: float) -> int:
+    """The whole number of halves that p is, if it is one and not too many; else 0."""
+    halves = int(2.0 * p)
+    return halves if halves == 2.0 * p and halves <= _MOST_HALVES else 0

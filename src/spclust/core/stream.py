@@ -137,11 +137,14 @@ class Stream:
             kept = self._clustering = (*now, offline.dbscan_labels(adjacent, min_samples))
         return kept[3]
 
-    def nearest(self, X: Rows, threads: int = 1) -> Integers:
-        """Position (rows,), in order of age, of the structure in which each row is most typical."""
+    def nearest(self, X: Rows, threads: int = 1, labels: Integers | None = None) -> Integers:
+        """Position (rows,), in order of age, of the structure in which each row is most typical.
+
+        Or the label of that structure, if `labels` (k,) of the structures, oldest first, are given.
+        """
         order = self.order()
         position, nearest = np.empty_like(order), np.empty(len(X), dtype=np.int64)
-        position[order] = np.arange(len(order))
+        position[order] = np.arange(len(order)) if labels is None else labels
 
         def fill(part: slice, rows: Floats) -> None:
             memory = offline.reading_memory(self.pool)

@@ -27,7 +27,7 @@ from spclust.core.lanes import (
     smallest_of,
     store,
 )
-from spclust.core.powers import exponential, logarithm, power
+from spclust.core.powers import exponential, halves_in, logarithm, power
 
 
 class Relation(NamedTuple):
@@ -76,9 +76,9 @@ def mahalanobis_sq(offset: Floats, whiten: Floats) -> float:
 
 
 @inner
-def odds_of(q: Eight, p: float, in_logs: bool) -> Eight:
+def odds_of(q: Eight, p: float, halves: int, in_logs: bool) -> Eight:
     """Odds q^p, or their logarithms, of eight squared distances. Eq. (2), §III-A."""
-    return logarithm(q) * p if in_logs else power(q, p)
+    return logarithm(q) * p if in_logs else power(q, p, halves)
 
 
 @leaf
@@ -128,10 +128,10 @@ def relation_odds(r: Relation, p: float, in_logs: bool, n: int) -> bool:
     What lies in the last block of eight behind n is computed, too, and may call for an exact look.
     Modified in place: r.
     """
-    least, most = same(np.inf), same(0.0)
+    least, most, halves = same(np.inf), same(0.0), halves_in(p)
     for start in range(0, n, LANES):
-        odds = odds_of(load(r.q, start), p, in_logs)
-        odds_back = odds_of(load(r.q_back, start), p, in_logs)
+        odds = odds_of(load(r.q, start), p, halves, in_logs)
+        odds_back = odds_of(load(r.q_back, start), p, halves, in_logs)
         pair = log_pair_odds(odds, odds_back) if in_logs else pair_odds(odds, odds_back)
         store(odds, r.odds, start)
         store(odds_back, r.odds_back, start)

@@ -9,7 +9,13 @@ import numpy as np
 from spclust.arrays import Floats
 from spclust.core.compile import allocating
 from spclust.core.eigen import eigen
-from spclust.core.factor import copy_matrix, invert_transposed, raise_diagonal, shifted_cholesky
+from spclust.core.factor import (
+    copy_matrix,
+    dot,
+    invert_transposed,
+    raise_diagonal,
+    shifted_cholesky,
+)
 
 # An eigenvalue that exceeds 1 by less than this per dimension exceeds it by rounding alone.
 _EIGENVALUE_NOISE = 1e-15
@@ -52,7 +58,10 @@ def union_of_spreads(U1: Floats, U2: Floats, floor: float) -> Floats:
     shifted_cholesky(U2, 0.0, floor, R, inverse)  # L is R^T
     raise_diagonal(U2, R)
     invert_transposed(R, inverse, W)
-    eigenvalues, Q = eigen(whitened(U1, W))
+    white = whitened(U1, W)
+    if surely_covered(white):
+        return U2
+    eigenvalues, Q = eigen(white)
     v = np.empty(d)
     for k in range(d):
         excess = eigenvalues[k] - 1.0
@@ -72,19 +81,39 @@ def union_of_spreads(U1: Floats, U2: Floats, floor: float) -> Floats:
 def whitened(U: Floats, W: Floats) -> Floats:
     """W U W^T (d, d), for a lower triangular W packed row by row."""
     d = U.shape[0]
-    half, white = np.empty((d, d)), np.empty((d, d))
+    half, white = np.zeros((d, d)), np.empty((d, d))
     for r in range(d):
-        for c in range(d):
-            half[r, c] = 0.0
-            for k in range(r + 1):
-                half[r, c] += W[r * (r + 1) // 2 + k] * U[k, c]
+        for k in range(r + 1):
+            w = W[r * (r + 1) // 2 + k]
+            for c in range(d):
+                half[r, c] += w * U[k, c]
     for r in range(d):
         for c in range(r + 1):
-            total = 0.0
-            for k in range(c + 1):
-                total += half[r, k] * W[c * (c + 1) // 2 + k]
-            white[r, c] = white[c, r] = total
+            start = c * (c + 1) // 2
+            white[r, c] = white[c, r] = dot(W[start : start + c + 1], half[r], 0)
     return white
+
+
+@allocating
+def surely_covered(A: Floats) -> bool:
+    """Whether bounds show that no eigenvalue of a positive definite A (d, d) exceeds 1.
+
+    None exceeds the root of the sum of their squares, which is that of all entries of A, nor the
+    fourth root of the sum of their fourth powers. Two multiplications instead of a decomposition:
+    when a structure takes in one that is small beside it, they nearly always do.
+    """
+    d = A.shape[0]
+    squares = dot(A.reshape(d * d), A.reshape(d * d), 0)
+    if squares <= 1.0:
+        return True
+    if squares > d:
+        return False
+    fourths = 0.0
+    for r in range(d):
+        for c in range(r + 1):
+            product = dot(A[r], A[c], 0)
+            fourths += product * product if r == c else 2.0 * product * product
+    return fourths <= 1.0
 
 
 @allocating
