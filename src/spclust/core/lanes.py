@@ -53,12 +53,6 @@ def _place(context: Any, builder: Any, signature: Any, array: Any, i: Any) -> An
     return builder.bitcast(builder.gep(data, [first]), _VECTOR.as_pointer())
 
 
-def _of_vectors(name: str, result: Any, n_arguments: int, builder: Any) -> Any:
-    """One of LLVM's own functions of vectors."""
-    kind = ir.FunctionType(result, [_VECTOR] * n_arguments)
-    return cgutils.get_or_insert_function(builder.module, kind, name)
-
-
 @_vector_function
 def load(typingctx: Any, a: Any, i: Any) -> Any:
     """The numbers a[i : i + 8] of a row, or a[i] of an array (rows, 8)."""
@@ -139,62 +133,42 @@ for _operation, _instruction in (
     _lane_by_lane(_operation, _instruction)
 
 
-@_vector_function
-def smaller_of(typingctx: Any, a: Any, b: Any) -> Any:
-    """The smaller of a and b, lane by lane; none is NaN."""
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.call(
-            _of_vectors("llvm.minnum.v8f64", _VECTOR, 2, builder), args, fastmath=_NO_NAN
-        )
-
-    return _EIGHT(_EIGHT, _EIGHT), build
+def _call(builder: Any, name: str, result: Any, args: Any) -> Any:
+    """Call one of LLVM's own functions of vectors, none of which is NaN."""
+    kind = ir.FunctionType(result, [_VECTOR] * len(args))
+    function = cgutils.get_or_insert_function(builder.module, kind, name)
+    return builder.call(function, args, fastmath=_NO_NAN)
 
 
-@_vector_function
-def larger_of(typingctx: Any, a: Any, b: Any) -> Any:
-    """The larger of a and b, lane by lane; none is NaN."""
+def _of_one(name: str, result: Any, gives: Any) -> Any:
+    @_vector_function
+    def function(typingctx: Any, a: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return _call(builder, name, result, args)
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.call(
-            _of_vectors("llvm.maxnum.v8f64", _VECTOR, 2, builder), args, fastmath=_NO_NAN
-        )
+        return gives(_EIGHT), build
 
-    return _EIGHT(_EIGHT, _EIGHT), build
-
-
-@_vector_function
-def smallest_of(typingctx: Any, a: Any) -> Any:
-    """The smallest of the eight; none is NaN."""
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.call(
-            _of_vectors("llvm.vector.reduce.fmin.v8f64", _FLOAT, 1, builder), args, fastmath=_NO_NAN
-        )
-
-    return types.float64(_EIGHT), build
+    return function
 
 
-@_vector_function
-def largest_of(typingctx: Any, a: Any) -> Any:
-    """The largest of the eight; none is NaN."""
+def _of_two(name: str) -> Any:
+    @_vector_function
+    def function(typingctx: Any, a: Any, b: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return _call(builder, name, _VECTOR, args)
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.call(
-            _of_vectors("llvm.vector.reduce.fmax.v8f64", _FLOAT, 1, builder), args, fastmath=_NO_NAN
-        )
+        return _EIGHT(_EIGHT, _EIGHT), build
 
-    return types.float64(_EIGHT), build
+    return function
 
 
-@_vector_function
-def root_of(typingctx: Any, a: Any) -> Any:
-    """The square roots of the eight."""
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.call(_of_vectors("llvm.sqrt.v8f64", _VECTOR, 1, builder), args)
-
-    return _EIGHT(_EIGHT), build
+# The smaller, or larger, of two, lane by lane; the smallest, or largest, of the eight; square
+# roots; the nearest whole numbers.
+smaller_of, larger_of = _of_two("llvm.minnum.v8f64"), _of_two("llvm.maxnum.v8f64")
+smallest_of = _of_one("llvm.vector.reduce.fmin.v8f64", _FLOAT, types.float64)
+largest_of = _of_one("llvm.vector.reduce.fmax.v8f64", _FLOAT, types.float64)
+root_of = _of_one("llvm.sqrt.v8f64", _VECTOR, _EIGHT)
+rounded = _of_one("llvm.rint.v8f64", _VECTOR, _EIGHT)
 
 
 def _comparison(sign: str) -> Any:
@@ -279,16 +253,6 @@ def times_power_of_two(typingctx: Any, a: Any, k: Any) -> Any:
         return builder.bitcast(builder.add(builder.bitcast(a, _WORDS), added), _VECTOR)
 
     return _EIGHT(_EIGHT, _EIGHT), build
-
-
-@_vector_function
-def rounded(typingctx: Any, a: Any) -> Any:
-    """The nearest whole numbers."""
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.call(_of_vectors("llvm.rint.v8f64", _VECTOR, 1, builder), args)
-
-    return _EIGHT(_EIGHT), build
 
 
 @_vector_function

@@ -202,9 +202,11 @@ class Stream:
         one type.
         """
         n, d = self.params.n_structures, X.shape[1]
-        size = min(_LARGEST_CHUNK, int(_CHUNK_WORK / (4 * n * d * d + d**3)), -(-len(X) // threads))
-        for start in range(0, len(X), max(1, size)):
-            part = slice(start, start + max(1, size))
+        largest = max(1, min(_LARGEST_CHUNK, int(_CHUNK_WORK / (4 * n * d * d + d**3))))
+        chunks = threads * -(-len(X) // (threads * largest))  # as many for each thread
+        size = max(1, -(-len(X) // max(1, chunks)))
+        for start in range(0, len(X), size):
+            part = slice(start, start + size)
             rows = np.ascontiguousarray(X[part], dtype=np.float64).reshape(-1)
             rows.flags.writeable = False
             yield part, rows
