@@ -186,27 +186,38 @@ class Stream:
         return StructureTable(**columns)
 
     def _for_each_chunk(self, do: Callable[[slice, Floats], None], X: Rows, threads: int) -> None:
-        """Do something, which only reads the state, with each chunk of X, on several threads."""
-        if threads == 1:
-            for part, rows in self._chunks(X):
+        """Do something, which only reads the state, with each chunk of X, on several threads.
+
+        Each has one stretch of rows: to wake a thread may take as long as to read many.
+        """
+
+        def work(start: int, stop: int) -> None:
+            for part, rows in self._chunks(X, start, stop):
                 do(part, rows)
+
+        ends = [len(X) * k // threads for k in range(threads + 1)]
+        if threads == 1:
+            work(0, len(X))
             return
-        with ThreadPoolExecutor(threads) as pool:
-            for done in [pool.submit(do, *chunk) for chunk in self._chunks(X, threads)]:
+        with ThreadPoolExecutor(threads - 1) as others:
+            waiting = [others.submit(work, *ends[k : k + 2]) for k in range(1, threads)]
+            work(*ends[:2])
+            for done in waiting:
                 done.result()
 
-    def _chunks(self, X: Rows, threads: int = 1) -> Iterator[tuple[slice, Floats]]:
-        """The rows of X in pieces that the kernels take, and where they were.
+    def _chunks(
+        self, X: Rows, start: int = 0, stop: int | None = None
+    ) -> Iterator[tuple[slice, Floats]]:
+        """The rows of X, or some of them, in pieces that the kernels take, and where they were.
 
         One after the other, float64 and not to be written to, whatever X is: kernels compile for
         one type.
         """
         n, d = self.params.n_structures, X.shape[1]
-        largest = max(1, min(_LARGEST_CHUNK, int(_CHUNK_WORK / (4 * n * d * d + d**3))))
-        chunks = threads * -(-len(X) // (threads * largest))  # as many for each thread
-        size = max(1, -(-len(X) // max(1, chunks)))
-        for start in range(0, len(X), size):
-            part = slice(start, start + size)
+        size = max(1, min(_LARGEST_CHUNK, int(_CHUNK_WORK / (4 * n * d * d + d**3))))
+        end = len(X) if stop is None else stop
+        for first in range(start, end, size):
+            part = slice(first, min(first + size, end))
             rows = np.ascontiguousarray(X[part], dtype=np.float64).reshape(-1)
             rows.flags.writeable = False
             yield part, rows
