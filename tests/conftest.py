@@ -1,6 +1,7 @@
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -23,3 +24,10 @@ def data_directory():
     if not directory.is_dir():
         pytest.skip("no folder with the published datasets: set SPCLUST_DATA")
     return directory
+
+
+@pytest.fixture(name="X")
+def two_blobs():
+    """Two clusters, one after the other."""
+    rng = np.random.default_rng(0)
+    return np.concatenate([rng.normal(0, 1, (150, 2)), rng.normal(20, 1, (150, 2))])

@@ -46,12 +46,6 @@ def test_scikit_learns_checks_outside_its_suite(check, model):
     check("SPC", model)
 
 
-@pytest.fixture(name="X")
-def two_blobs():
-    rng = np.random.default_rng(0)
-    return np.concatenate([rng.normal(0, 1, (150, 2)), rng.normal(20, 1, (150, 2))])
-
-
 def test_public_names_are_there():
     assert set(spclust.__all__) <= set(dir(spclust)) | {"plot", "datasets"}
     for name in spclust.__all__:
@@ -276,113 +270,6 @@ def test_a_short_half_life_follows_the_stream_and_an_infinite_one_does_not():
     averages = SPC(1, gamma=decay_from_half_life(np.inf)).fit(X).structures_.mean[0, 0]
     assert follows > 9.5
     assert averages == pytest.approx(5.0)
-
-
-def test_points_learnt_one_by_one_are_learnt_as_a_batch_is(X):
-    params = {"n_structures": 7, "beta": 0.3, "w_min": 0.2}  # pruning now and then
-    whole, single = SPC(**params).partial_fit(X), SPC(**params)
-    for x in X:
-        single.learn_one(x)
-    assert whole._stream.pruned > 0
-    assert single._stream.pool.tobytes() == whole._stream.pool.tobytes()
-    assert single.n_samples_seen_ == len(X)
-    assert np.array_equal(single.predict(X), whole.labels_)
-    with pytest.raises(AttributeError, match="one by one"):
-        _ = single.labels_
-    assert len(single.partial_fit(X[:5]).labels_) == 5
-
-
-@pytest.mark.parametrize(
-    "form", [list, tuple, np.float32, lambda x: np.repeat(x, 2)[::2], lambda x: x.astype(object)]
-)
-def test_one_point_may_come_in_any_form(X, form):
-    model, expected = SPC(5).fit(X), SPC(5).fit(X)
-    for x in X[:3].astype(np.float32).astype(float):
-        model.learn_one(form(x))
-        expected.partial_fit(x[np.newaxis])
-    assert model._stream.pool.tobytes() == expected._stream.pool.tobytes()
-
-
-@pytest.mark.parametrize(
-    ("x", "sentence"),
-    [
-        ([1.0, np.nan], "X contains NaN at row 0, column 1"),
-        (np.array([1.0, np.inf]), "infinity"),
-        ([1.0, 2.0, 3.0, 4.0], "4 features"),
-        ([[1.0, 2.0]], r"one point of shape \(d,\)"),
-        (5.0, r"one point of shape \(d,\)"),
-        ([1.0, "a"], "'a'"),
-    ],
-)
-def test_a_bad_point_is_refused_and_nothing_is_lost(X, x, sentence):
-    model = SPC(5).fit(X)
-    model.learn_one(X[0])
-    before = model._stream.pool.tobytes()
-    with pytest.raises(ValueError, match=sentence):
-        model.learn_one(x)
-    assert model._stream.pool.tobytes() == before
-    model.learn_one(X[1])
-    assert model.n_samples_seen_ == len(X) + 2
-
-
-@pytest.mark.parametrize("k", [1, 2, 12])
-def test_a_model_of_single_points_can_be_copied_and_pickled(X, k):
-    model = SPC(5)
-    for x in X[:k]:
-        model.learn_one(x)
-    for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), copy.copy(model)):
-        twin.learn_one(X[k])
-        assert twin.n_samples_seen_ == k + 1
-        with pytest.raises(AttributeError, match="one by one"):
-            _ = twin.labels_
-    assert model.n_samples_seen_ == k
-
-
-def test_points_in_foreign_byte_order_or_with_masked_cells_are_read_as_they_are(X):
-    model, expected = SPC(5).fit(X), SPC(5).fit(X)
-    model.learn_one(X[0])
-    for x in X[:4]:
-        model.learn_one(np.frombuffer(x.astype(">f8").tobytes(), ">f8"))
-        model.learn_one(x.astype(">f8"))
-    expected.partial_fit(np.concatenate([X[:1], np.repeat(X[:4], 2, axis=0)]))
-    assert model._stream.pool.tobytes() == expected._stream.pool.tobytes()
-    with pytest.raises(ValueError, match="NaN at row 0, column 1"):
-        model.learn_one(np.ma.array([5.0, -999.0], mask=[False, True]))
-    assert model._stream.pool.tobytes() == expected._stream.pool.tobytes()
-
-
-def test_parameters_that_are_not_numbers_are_checked_for_single_points_too(X):
-    model = SPC(5).fit(X)
-    model.learn_one(X[0])
-    with pytest.raises(ValueError, match="covariance_type"):
-        model.set_params(covariance_type="none").learn_one(X[1])
-
-
-def test_a_changed_parameter_holds_for_the_next_single_point(X):
-    model, expected = SPC(5).fit(X), SPC(5).fit(X)
-    model.learn_one(X[0])
-    model.set_params(beta=0.5, gamma=0.1).learn_one(X[1])
-    expected.partial_fit(X[:1]).set_params(beta=0.5, gamma=0.1).partial_fit(X[1:2])
-    assert model._stream.pool.tobytes() == expected._stream.pool.tobytes()
-    with pytest.raises(ValueError, match="m was changed"):
-        model.set_params(m=2.0).learn_one(X[2])
-
-
-def test_an_interrupt_before_a_single_point_prunes_is_made_up_for(X, monkeypatch):
-    params = {"n_structures": 7, "beta": 0.3, "w_min": 0.2}
-    whole, broken = SPC(**params).partial_fit(X), SPC(**params)
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    for x in X:
-        with monkeypatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
-            patch.setattr(stream.Stream, "make_room", interrupt)
-            broken.learn_one(x)
-    broken._stream.learn(X[:0])
-    expected = SPC(**params).partial_fit(X)._stream.pool
-    assert broken.n_samples_seen_ == whole.n_samples_seen_
-    assert broken._stream.pool.tobytes() == expected.tobytes()
 
 
 def test_rows_are_kept_for_their_labels_only_while_they_are_few(X, monkeypatch):
