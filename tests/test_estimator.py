@@ -253,7 +253,7 @@ def test_every_kind_of_array_gives_the_same_and_compiles_nothing_new(X):
     kinds = [X.astype(np.float32), np.asfortranarray(X), read_only, X.tolist(), X[:, ::-1][:, ::-1]]
     for rows in kinds:
         assert SPC(10).fit(rows)._stream.pool.tobytes() == expected
-    assert len(online.learn_rows.signatures) == 1
+    assert len(online.learn_rows_of_two.signatures) == 1
 
 
 def test_half_life_is_the_number_of_points_after_which_half_is_left():

@@ -16,8 +16,8 @@ from spclust.core.typicality import exponent
 from spclust.params import COVARIANCE_TYPES, TABLE, Params, validate
 from spclust.rows import checked_rows, features_kept_on_failure
 
+_ARRAY, _FLOAT64, _STRIDES = np.ndarray, np.dtype(np.float64), (8,)
 _NO_ROWS = np.empty(0, dtype=np.int64)
-_ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
 
 # Parameters that the state is built from: they cannot change in the middle of a stream.
 _BUILT_IN = ("n_structures", "m", "scale", "covariance_type")
@@ -116,7 +116,7 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     _built_with: dict[str, Any]  # parameters that may not change in the middle of the stream
     _last: _LastRows  # what is known of the rows of the last call
     _first: Integers  # structures whose clusters are numbered first
-    _learner: tuple[Any, Floats, Floats, int]  # there while points can be learnt without a check
+    _learner: tuple[Any, Floats, Floats, tuple[int]]  # there while points can be learnt without a check
 
     _parameter_constraints = {  # noqa: RUF012 - the name and form that scikit-learn asks for
         **{
@@ -181,19 +181,22 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         for such points: ask `predict`.
         """
         learnt = 0
-        if type(x) is _ARRAY and x.dtype is _FLOAT64:
-            try:
-                learn, pool, scratch, d = self._learner
-                if len(x) == d:
+        try:
+            learn, pool, scratch, shape = self._learner
+            # Just what the machine code takes: it looks at no type itself.
+            if type(x) is _ARRAY and x.dtype is _FLOAT64 and x.shape == shape:
+                if x.strides == _STRIDES:
                     learnt = learn(pool, x, scratch, 0)
-            except (AttributeError, TypeError):  # not now, or not with such an array
-                pass
+                    if learnt == 1:
+                        return
+        except AttributeError:  # the first point, or parameters were changed
+            pass
         if learnt == -1:
             self._stream.make_room()
-        if learnt == 0:  # the first point, or parameters were changed, or x is something else
-            self._learn(self._as_row(x), new=not self.__sklearn_is_fitted__(), gapless=False)
-            self._last = _LastRows(-1, None, _NO_ROWS)
-            self._learner = self._stream.point_learner()
+            return
+        self._learn(self._as_row(x), new=not self.__sklearn_is_fitted__(), gapless=False)
+        self._last = _LastRows(-1, None, _NO_ROWS)
+        self._learner = self._stream.point_learner()
 
     def _as_row(self, x: Any) -> Any:
         if np.ndim(x) != 1:

@@ -5,7 +5,7 @@ from numba import njit
 
 from spclust.core.distances import distances_both_ways, distances_of_point
 from spclust.core.neighbours import first_smallest, smallest
-from spclust.core.structures import GROWN, LIVE, empty_pool, view, view_in_kernel
+from spclust.core.structures import FEATURES, GROWN, LIVE, empty_pool, view, view_in_kernel
 from spclust.core.workspace import scratch_size, workspace
 from spclust.params import Params
 from tests.strategies import seeds
@@ -13,7 +13,7 @@ from tests.strategies import seeds
 
 @njit
 def measured(pool, scratch, mu, W, x, changed, next_too, out):
-    s = view_in_kernel(pool)
+    s = view_in_kernel(pool, int(pool[FEATURES]))
     work = workspace(scratch, s)
     work.mu[:], work.x[:], work.W[:] = mu, x, W
     distances_both_ways(changed, next_too, s, work)

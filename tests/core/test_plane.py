@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spclust.core.plane import cover_in_plane
+from spclust.core.plane import unite_in_plane
 from tests.reference.algorithm1 import covariance_union
 from tests.strategies import seeds
 
@@ -23,7 +23,7 @@ def test_it_is_eq_16_and_its_factor(seed, share, fresh, far):
     e = rng.normal(size=2) * 10**far
     expected = covariance_union(S, np.zeros(2), other, e, share * e)
     got, W = S.copy(), np.full(3, np.nan)
-    if not cover_in_plane(got, (other[0, 0], other[0, 1], other[1, 1]), share, e, W):
+    if not unite_in_plane(got, (other[0, 0], other[0, 1], other[1, 1]), share, e, W):
         assert np.array_equal(got, S)  # too flat: nothing was done
         assert np.isnan(W).all()
         return
@@ -38,12 +38,12 @@ def test_a_spread_that_covers_the_other_only_moves(seed, share):
     rng = np.random.default_rng(seed)
     S, e = 1e4 * spread(rng), rng.normal(size=2)
     got, W = S.copy(), np.empty(3)
-    if cover_in_plane(got, (1.0, 0.0, 1.0), share, e, W):
+    if unite_in_plane(got, (1.0, 0.0, 1.0), share, e, W):
         np.testing.assert_allclose(got, S + share**2 * np.outer(e, e), rtol=1e-13)
 
 
 def test_what_is_too_flat_or_too_far_is_left_to_the_general_way():
     S, W = np.eye(2), np.empty(3)
     for e in (np.array([1e4, 1e4]), np.array([1e150, 1e150])):
-        assert not cover_in_plane(S, (1.0, 0.0, 1.0), 0.5, e, W)
+        assert not unite_in_plane(S, (1.0, 0.0, 1.0), 0.5, e, W)
         assert np.array_equal(S, np.eye(2))

@@ -62,6 +62,17 @@ def compiled_once(dispatcher: Any, *arguments: Any) -> Any:
     return dispatcher
 
 
+def entry(dispatcher: Any) -> Any:
+    """The machine code of a kernel that is `compiled_once`, to be called with just those types.
+
+    Looking up which code suits the arguments takes as long as to hand them over.
+    """
+    try:
+        return next(iter(dispatcher.overloads.values())).entry_point
+    except AttributeError:  # plain Python, or a Numba of another make
+        return dispatcher
+
+
 def allocating(function: Callable[..., Any]) -> Any:
     """A kernel that may make arrays; all others work in the memory that they are given.
 

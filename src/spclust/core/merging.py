@@ -16,7 +16,7 @@ from spclust.core.factor import (
 from spclust.core.footprint import fading, merged_mean, merged_total, newer_share, updated_total
 from spclust.core.lanes import LANES
 from spclust.core.neighbours import NOBODY, note_connection, take_logarithms
-from spclust.core.plane import cover_in_plane
+from spclust.core.plane import unite_in_plane
 from spclust.core.point_union import covers, stretch_by_factor, union_with_point
 from spclust.core.structures import (
     BETA,
@@ -48,14 +48,16 @@ _LARGEST_RENEWAL = 1.0
 
 
 @paragraph
-def merge(keeper: int, other: int, s: Structures, work: Workspace) -> bool:
+def merge(keeper: int, other: int, s: Structures, work: Workspace, plane: bool) -> bool:
     """Merge: the structure in slot `keeper` becomes the union with another one, or the point.
 
     False, and nothing changed, if that takes the general union of spreads, which is rare: see
     `merge_any`. Modified in place: s, work.
     """
     share = approach(keeper, other, s, work)
-    if not cover(keeper, other, share, s, work):
+    if plane and not cover_in_plane(keeper, other, share, s, work):
+        return False
+    if not plane and not cover(keeper, other, share, s, work):
         return False
     join(keeper, other, share, s, work)
     return True
@@ -134,12 +136,6 @@ def cover(keeper: int, other: int, share: float, s: Structures, work: Workspace)
     """
     Sigma, W, e = s.Sigma[keeper], work.W, work.e
     single = other == POINT or s.count[other] == 1.0
-    if e.size == 2:
-        spread = s.Sigma[max(other, 0)]
-        entries = (1.0, 0.0, 1.0) if single else (spread[0, 0], spread[0, 1], spread[1, 1])
-        if cover_in_plane(Sigma, entries, share, e, W):
-            write_factor(keeper, s.whiten, W)
-            return True
     if not single:
         return False
     read_factor(keeper, s.whiten, W)
@@ -160,6 +156,18 @@ def cover(keeper: int, other: int, share: float, s: Structures, work: Workspace)
     elif not union_with_point(Sigma, e, share, s.least[keeper], work.union):
         return False
     factor_anew(keeper, s, work)
+    return True
+
+
+@paragraph
+def cover_in_plane(keeper: int, other: int, share: float, s: Structures, work: Workspace) -> bool:
+    """What `cover` does, for any two structures of two features. Modified in place: s, work."""
+    Sigma, spread = s.Sigma[keeper], s.Sigma[max(other, 0)]
+    single = other == POINT or s.count[other] == 1.0
+    entries = (1.0, 0.0, 1.0) if single else (spread[0, 0], spread[0, 1], spread[1, 1])
+    if not unite_in_plane(Sigma, entries, share, work.e, work.W):
+        return False
+    write_factor(keeper, s.whiten, work.W)
     return True
 
 

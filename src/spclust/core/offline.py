@@ -11,7 +11,7 @@ from spclust.core.distances import distances_of_point
 from spclust.core.lanes import LANES
 from spclust.core.neighbours import first_smallest
 from spclust.core.parts import aligned, matrix, row
-from spclust.core.structures import EXPONENT, LIVE, REACH, SCALE, Structures, view, view_in_kernel
+from spclust.core.structures import EXPONENT, FEATURES, LIVE, REACH, SCALE, Structures, view, view_in_kernel
 from spclust.core.typicality import Relation, nlt_from_odds
 from spclust.core.workspace import Unit
 
@@ -84,7 +84,7 @@ def nearest_structures(
     decides alone; the oldest wins a tie (E12). What is written down is the `position` (live,) of
     its slot. Modified in place: nearest (rows,), memory.
     """
-    s = view_in_kernel(pool)
+    s = view_in_kernel(pool, int(pool[FEATURES]))
     live, unit = int(s.head[LIVE]), Unit(1.0 / s.head[SCALE], s.head[REACH])
     x, offset, to_all = reading_parts(memory, s)
     for t in range(nearest.size):
@@ -101,7 +101,7 @@ def least_nlt(pool: Floats, X: Floats, group: Integers, least: Floats, memory: F
     `group` (live,) gives the group of each slot, -1 for none. Modified in place: least
     (rows, n_groups), memory.
     """
-    s = view_in_kernel(pool)
+    s = view_in_kernel(pool, int(pool[FEATURES]))
     live, unit = int(s.head[LIVE]), Unit(1.0 / s.head[SCALE], s.head[REACH])
     x, offset, to_all = reading_parts(memory, s)
     q = to_all.q

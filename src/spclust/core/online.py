@@ -57,6 +57,8 @@ from spclust.core.structures import (
 from spclust.core.typicality import nlt_from_odds, typicality_from_odds
 from spclust.core.workspace import Workspace, workspace
 
+# Whether points have two features is known to the compiler: it leaves out what that takes no part in.
+IN_SPACE, IN_PLANE = False, True
 TOO_MANY = -2  # in place of a slot: there is one structure more than N
 
 
@@ -67,7 +69,7 @@ def learn(pool: Floats, X: Floats, scratch: Floats) -> None:
     is called, and compiled, only when it is needed; first of all, if the last call was interrupted
     before it.
     """
-    step, row = learning_kernel(), 0
+    step, row = learning_kernel(pool), 0
     while True:
         if pool[LIVE] > pool[CAPACITY]:
             make_room(pool, scratch)
@@ -79,22 +81,38 @@ def learn(pool: Floats, X: Floats, scratch: Floats) -> None:
             return
 
 
-def learning_kernel() -> Any:
-    """The kernel `learn_rows`, compiled."""
+def learning_kernel(pool: Floats) -> Any:
+    """The kernel that learns rows into a pool, compiled."""
     memory, rows = np.empty(1), np.empty(1)
     rows.flags.writeable = False
-    return compiled_once(learn_rows, memory, rows, memory, 0)
+    learn = learn_rows_of_two if pool[FEATURES] == 2 else learn_rows
+    return compiled_once(learn, memory, rows, memory, 0)
 
 
 @kernel
 def learn_rows(pool: Floats, X: Floats, scratch: Floats, row: int) -> int:
+    """Learn rows of any number of features: see `learn_from`."""
+    return learn_from(row, X, pool, scratch, IN_SPACE)
+
+
+@kernel
+def learn_rows_of_two(pool: Floats, X: Floats, scratch: Floats, row: int) -> int:
+    """Learn rows of two features: see `learn_from`.
+
+    Compiled for these alone, without a loop over features, it takes two thirds of the time.
+    """
+    return learn_from(row, X, pool, scratch, IN_PLANE)
+
+
+@paragraph
+def learn_from(row: int, X: Floats, pool: Floats, scratch: Floats, plane: bool) -> int:
     """Learn the rows of X from `row` on, until one is not finite or leaves one structure too many.
 
     X holds the rows one after the other. The number of the row after the last one learnt, negative
     if there is one structure too many. What a point changed is measured together with the next
     point. Modified in place: pool, scratch.
     """
-    s = view_in_kernel(pool)
+    s = view_in_kernel(pool, 2 if plane else int(pool[FEATURES]))
     work = workspace(scratch, s)
     changed, rows = NOBODY, X.size // work.e.size
     if s.head[LIVE] > s.head[CAPACITY]:  # a call was interrupted before it pruned
@@ -104,7 +122,7 @@ def learn_rows(pool: Floats, X: Floats, scratch: Floats, row: int) -> int:
         measure(changed, another, s, work)
         if not another:
             return t
-        changed = update(s, work)
+        changed = update(s, work, plane)
         if changed == TOO_MANY:
             return -(t + 1)
     return rows
@@ -121,7 +139,7 @@ def take(X: Floats, row: int, work: Workspace) -> bool:
 
 
 @paragraph
-def update(s: Structures, work: Workspace) -> int:
+def update(s: Structures, work: Workspace, plane: bool) -> int:
     """UpdateSPC, but for pruning: learn the point work.x, of which work.point tells the odds.
 
     Returns the slot of the structure that changed and has to be measured again, NOBODY, or
@@ -135,7 +153,7 @@ def update(s: Structures, work: Workspace) -> int:
     if full and not too_light:
         older, newer = closest_pair(s, work)
         changed, other = seats(older, newer, s, work)
-        if merge(changed, other, s, work):
+        if merge(changed, other, s, work, plane):
             if other != POINT:
                 settle(seat_left_free(other, s, work), True, s, work)
             return changed
@@ -218,7 +236,7 @@ def make_room(pool: Floats, scratch: Floats) -> None:
     most typical, or, if typical nowhere, forgotten. A structure that took in another one is not
     looked at again for this point. Modified in place: pool.
     """
-    s = view_in_kernel(pool)
+    s = view_in_kernel(pool, int(pool[FEATURES]))
     work = workspace(scratch, s)
     last = -1.0
     while True:

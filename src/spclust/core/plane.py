@@ -15,7 +15,7 @@ Spread: TypeAlias = tuple[float, float, float]
 
 # Where the determinant is a smaller part of the product of the diagonal, too many digits are lost;
 # where that product is larger, third powers leave the range.
-_FLATTEST = 1e-4
+_FLATTEST = 1e-5
 _LARGEST = 1e60
 
 
@@ -61,7 +61,7 @@ def padded_in_plane(S: Spread, share: float, e: Floats) -> Spread:
 
 
 @leaf
-def cover_in_plane(Sigma: Floats, other: Spread, share: float, e: Floats, W: Floats) -> bool:
+def unite_in_plane(Sigma: Floats, other: Spread, share: float, e: Floats, W: Floats) -> bool:
     """Make Sigma (2, 2) the union with another spread, and W (3,) its factor. Eq. (14) to (16).
 
     The other one's mean is at offset e (2,) and has `share` of the merged mean. False, and nothing

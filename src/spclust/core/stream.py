@@ -12,6 +12,7 @@ import numpy as np
 
 from spclust.arrays import Floats, Integers, Rows
 from spclust.core import offline, online
+from spclust.core.compile import entry
 from spclust.core.parts import aligned
 from spclust.core.structures import (
     EVALUATIONS,
@@ -112,9 +113,10 @@ class Stream:
         for _, rows in self._chunks(X):
             online.learn(self.pool, rows, self.scratch)
 
-    def point_learner(self) -> tuple[Any, Floats, Floats, int]:
-        """What learning one point at a time needs: `learn_rows`, its two memories, and d."""
-        return online.learning_kernel(), self.pool, self.scratch, int(self.pool[FEATURES])
+    def point_learner(self) -> tuple[Any, Floats, Floats, tuple[int]]:
+        """What learning one point at a time needs: machine code, its memories, a point's shape."""
+        learn = entry(online.learning_kernel(self.pool))
+        return learn, self.pool, self.scratch, (int(self.pool[FEATURES]),)
 
     def make_room(self) -> None:
         """Prune, after a point was learnt that left something to prune."""

@@ -91,9 +91,8 @@ def configure(pool: Floats, params: Params) -> None:
     pool[W_MIN], pool[NLT_MAX] = params.w_min, params.nlt_max
 
 
-def view(pool: Any) -> Structures:
-    """Name the parts of a pool: arrays that share its memory."""
-    d = int(pool[FEATURES])
+def view_of(pool: Any, d: int) -> Structures:
+    """Name the parts of a pool of d features: arrays that share its memory."""
     n = (int(pool[CAPACITY]) + LANES) // LANES * LANES
     t = d * (d + 1) // 2
     anchor = _HEAD
@@ -125,7 +124,12 @@ def view(pool: Any) -> Structures:
     )
 
 
-view_in_kernel = paragraph(view)
+view_in_kernel = paragraph(view_of)
+
+
+def view(pool: Any) -> Structures:
+    """Name the parts of a pool."""
+    return view_of(pool, int(pool[FEATURES]))
 
 
 def means(s: Structures, slots: Integers) -> Floats:
