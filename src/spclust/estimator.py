@@ -116,7 +116,9 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     _built_with: dict[str, Any]  # parameters that may not change in the middle of the stream
     _last: _LastRows  # what is known of the rows of the last call
     _first: Integers  # structures whose clusters are numbered first
-    _learner: tuple[Any, Floats, Floats, tuple[int]]  # there while points can be learnt without a check
+    _learner: tuple[
+        Any, Floats, Floats, tuple[int]
+    ]  # there while points can be learnt without a check
 
     _parameter_constraints = {  # noqa: RUF012 - the name and form that scikit-learn asks for
         **{
@@ -184,11 +186,11 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         try:
             learn, pool, scratch, shape = self._learner
             # Just what the machine code takes: it looks at no type itself.
-            if type(x) is _ARRAY and x.dtype is _FLOAT64 and x.shape == shape:
-                if x.strides == _STRIDES:
-                    learnt = learn(pool, x, scratch, 0)
-                    if learnt == 1:
-                        return
+            plain = type(x) is _ARRAY and x.dtype is _FLOAT64 and x.strides == _STRIDES
+            if plain and x.shape == shape:
+                learnt = learn(pool, x, scratch, 0)
+                if learnt == 1:
+                    return
         except AttributeError:  # the first point, or parameters were changed
             pass
         if learnt == -1:

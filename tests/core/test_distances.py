@@ -44,7 +44,7 @@ def test_distances_are_those_of_the_definition(d, live, grown, seed, far):
         s.whiten[i // 8, :, i % 8] = rng.normal(size=s.whiten.shape[1])
     (mu, x), W = rng.normal(size=(2, 2, d)), rng.normal(size=d * (d + 1) // 2)
     mu[0] += far
-    x[0] += far
+    x[0], x[1] = x[0] + far, 0.0
 
     def run(changed, next_too):
         out, scratch = np.full((5, 32), np.nan), np.full(scratch_size(pool), np.nan)

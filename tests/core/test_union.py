@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spclust import covariance_union
-from spclust.core.union import padded_spread, surely_covered, union_of_spreads
+from spclust.core.union import padded_spread, surely_covered, surely_holds, union_of_spreads
 from tests.reference import algorithm1
 from tests.strategies import seeds, spd_matrices
 
@@ -137,3 +137,17 @@ def test_what_is_surely_covered_has_no_eigenvalue_above_1(d, seed, size):
         assert eigenvalues.max() <= 1 + 1e-9
     if np.sum(eigenvalues**4) < 0.99 and np.sum(eigenvalues**2) < d:
         assert surely_covered((A + A.T) / 2)
+
+
+@given(d=st.integers(1, 8), seed=seeds, size=st.floats(0, 4), far=st.floats(-1, 2))
+def test_a_spread_that_surely_holds_another_one_is_the_union(d, seed, size, far):
+    rng = np.random.default_rng(seed)
+    small, large = (np.eye(d) + A @ A.T for A in rng.normal(size=(2, d, d)))
+    large *= 10**size
+    delta = rng.normal(size=d) * 10**far
+    W = np.linalg.inv(np.linalg.cholesky(large))[np.tril_indices(d)]
+    if surely_holds(W, small, delta):
+        union = union_of_spreads(large.copy(), padded_spread(small, delta), 1.0)
+        np.testing.assert_allclose(union, large, rtol=1e-9)
+    elif size > 3 and far < 0:
+        assert np.linalg.eigvalsh(large)[0] < 100 * (np.trace(small) + delta @ delta)

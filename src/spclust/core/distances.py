@@ -5,8 +5,19 @@ Differences are taken first, so that a stream far from the origin loses no digit
 """
 
 from spclust.arrays import Floats
-from spclust.core.compile import inner
-from spclust.core.lanes import LANES, Eight, larger_of, load, same, same_at, smaller_of, store
+from spclust.core.compile import inner, separate
+from spclust.core.lanes import (
+    ALL,
+    LANES,
+    Eight,
+    below_bits,
+    larger_of,
+    load,
+    same,
+    same_at,
+    smaller_of,
+    store,
+)
 from spclust.core.structures import GROWN, LIVE, Structures
 from spclust.core.typicality import Relation
 from spclust.core.workspace import Unit, Workspace
@@ -26,6 +37,48 @@ def write_offsets(anchor: Floats, drift: Floats, mu: Floats, unit: Unit, offset:
 
     Returns their squared lengths, which are the distances in the metric of a single point, I.
     """
+    squares = same(0.0)
+    for c in range(mu.shape[1]):
+        a = (load(anchor, c) - mu[0, c] + (load(drift, c) - mu[1, c])) * unit.per_scale
+        store(a, offset, c)
+        squares += a * a
+    return squares if within(squares, unit) else limited_offsets(anchor, drift, mu, unit, offset)
+
+
+@inner
+def write_two_offsets(
+    b: int, s: Structures, mu: Floats, x: Floats, unit: Unit, offset: Floats, ahead: Floats
+) -> tuple[Eight, Eight]:
+    """What `write_offsets` does with the means of block b, for mu and for x; they are read once.
+
+    Modified in place: offset, ahead.
+    """
+    anchor, drift = s.anchor[b], s.drift[b]
+    squares, squares_next = same(0.0), same(0.0)
+    for c in range(mu.shape[1]):
+        anchors, drifts = load(anchor, c), load(drift, c)
+        a = (anchors - mu[0, c] + (drifts - mu[1, c])) * unit.per_scale
+        a_next = (anchors - x[0, c] + drifts) * unit.per_scale  # the drift of a point is 0
+        store(a, offset, c)
+        store(a_next, ahead, c)
+        squares += a * a
+        squares_next += a_next * a_next
+    if not within(squares, unit):
+        squares = limited_offsets(anchor, drift, mu, unit, offset)
+    if not within(squares_next, unit):
+        squares_next = limited_offsets(anchor, drift, x, unit, ahead)
+    return squares, squares_next
+
+
+@inner
+def within(squares: Eight, unit: Unit) -> bool:
+    """Whether eight squared lengths tell that no difference is out of reach."""
+    return below_bits(squares, same(unit.reach * unit.reach)) == ALL
+
+
+@separate
+def limited_offsets(anchor: Floats, drift: Floats, mu: Floats, unit: Unit, offset: Floats) -> Eight:
+    """What `write_offsets` does where a difference is out of reach. Modified in place: offset."""
     squares = same(0.0)
     for c in range(mu.shape[1]):
         anchors, drifts = load(anchor, c) - mu[0, c], load(drift, c) - mu[1, c]
@@ -149,11 +202,17 @@ def distances_both_ways(changed: bool, next_too: bool, s: Structures, work: Work
     for b in range((int(s.head[LIVE]) + LANES - 1) // LANES):
         at, W = b * LANES, s.whiten[b]
         squares, squares_next = same(0.0), same(0.0)
-        if changed:
+        if changed and next_too:
+            squares, squares_next = write_two_offsets(
+                b, s, work.mu, work.x, work.unit, work.offset, work.ahead
+            )
+        elif changed:
             squares = write_offsets(s.anchor[b], s.drift[b], work.mu, work.unit, work.offset)
+        elif next_too:
+            squares_next = write_offsets(s.anchor[b], s.drift[b], work.x, work.unit, work.ahead)
+        if changed:
             store(squares_in_one(work.W, work.offset), work.changed.q_back, at)
         if next_too:
-            squares_next = write_offsets(s.anchor[b], s.drift[b], work.x, work.unit, work.ahead)
             store(squares_next, work.point.q_back, at)
         if at < int(s.head[GROWN]):
             if changed and next_too:

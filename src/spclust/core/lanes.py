@@ -22,6 +22,7 @@ from numba.extending import intrinsic, lower_builtin, models, register_model
 from spclust.core import lanes_in_python
 
 LANES = 8
+ALL = 2**LANES - 1  # the bits of eight comparisons, if all hold
 Eight: TypeAlias = Any
 
 _FLOAT, _WORD = ir.DoubleType(), ir.IntType(64)

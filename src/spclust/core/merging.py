@@ -11,6 +11,7 @@ from spclust.core.factor import (
     raise_diagonal,
     renew_inverse,
     shifted_cholesky,
+    times_vector,
     write_identity,
 )
 from spclust.core.footprint import fading, merged_mean, merged_total, newer_share, updated_total
@@ -34,7 +35,7 @@ from spclust.core.structures import (
     write_factor,
 )
 from spclust.core.typicality import Relation, relation_odds
-from spclust.core.union import unite
+from spclust.core.union import surely_holds, unite
 from spclust.core.workspace import Workspace
 
 POINT = -1  # in place of a slot: the point that is being learnt
@@ -141,19 +142,13 @@ def cover(keeper: int, other: int, share: float, s: Structures, work: Workspace)
     read_factor(keeper, s.whiten, W)
     p = work.union.p
     if covers(W, e, share, s.least[keeper], p, work.union.v):
-        add_square(Sigma, share, e)
-        if renewable(s.renewals[keeper], p, share):
-            for c in range(p.size):
-                p[c] *= share
-            renew_inverse(W, p, work.union.v)
-            write_factor(keeper, s.whiten, W)
-            s.renewals[keeper] += 1.0
-            return True
-    elif s.renewals[keeper] < _MOST_RENEWALS and stretch_by_factor(Sigma, W, e, share, work.union):
+        grow_along(keeper, share, s, work)
+        return True
+    if s.renewals[keeper] < _MOST_RENEWALS and stretch_by_factor(Sigma, W, e, share, work.union):
         write_factor(keeper, s.whiten, W)
         s.renewals[keeper] += 2.0
         return True
-    elif not union_with_point(Sigma, e, share, s.least[keeper], work.union):
+    if not union_with_point(Sigma, e, share, s.least[keeper], work.union):
         return False
     factor_anew(keeper, s, work)
     return True
@@ -181,8 +176,32 @@ def cover_in_general(keeper: int, other: int, share: float, s: Structures, work:
     delta1, delta2 = work.union.v, work.union.w
     for c in range(e.size):
         delta1[c], delta2[c] = share * e[c], (share - 1.0) * e[c]
+    read_factor(keeper, s.whiten, work.W)
+    if surely_holds(work.W, spread, delta2):
+        times_vector(work.W, e, work.union.p)
+        grow_along(keeper, share, s, work)
+        return
     unite(s.Sigma[keeper], delta1, spread, delta2, _FLOOR)
     factor_anew(keeper, s, work)
+
+
+@inner
+def grow_along(slot: int, share: float, s: Structures, work: Workspace) -> None:
+    """Add to a spread what its own move adds, Eq. 14, and no more: it covers the other one.
+
+    work.e is the offset of the other one, work.W the factor, work.union.p their product. Modified
+    in place: s, work.
+    """
+    p = work.union.p
+    add_square(s.Sigma[slot], share, work.e)
+    if not renewable(s.renewals[slot], p, share):
+        factor_anew(slot, s, work)
+        return
+    for c in range(p.size):
+        p[c] *= share
+    renew_inverse(work.W, p, work.union.v)
+    write_factor(slot, s.whiten, work.W)
+    s.renewals[slot] += 1.0
 
 
 @inner

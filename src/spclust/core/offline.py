@@ -11,7 +11,16 @@ from spclust.core.distances import distances_of_point
 from spclust.core.lanes import LANES
 from spclust.core.neighbours import first_smallest
 from spclust.core.parts import aligned, matrix, row
-from spclust.core.structures import EXPONENT, FEATURES, LIVE, REACH, SCALE, Structures, view, view_in_kernel
+from spclust.core.structures import (
+    EXPONENT,
+    FEATURES,
+    LIVE,
+    REACH,
+    SCALE,
+    Structures,
+    view,
+    view_in_kernel,
+)
 from spclust.core.typicality import Relation, nlt_from_odds
 from spclust.core.workspace import Unit
 

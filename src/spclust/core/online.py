@@ -57,7 +57,7 @@ from spclust.core.structures import (
 from spclust.core.typicality import nlt_from_odds, typicality_from_odds
 from spclust.core.workspace import Workspace, workspace
 
-# Whether points have two features is known to the compiler: it leaves out what that takes no part in.
+# Whether points have two features, told to the compiler: it leaves out what they do not need.
 IN_SPACE, IN_PLANE = False, True
 TOO_MANY = -2  # in place of a slot: there is one structure more than N
 

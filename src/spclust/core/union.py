@@ -117,6 +117,15 @@ def surely_covered(A: Floats) -> bool:
 
 
 @allocating
+def surely_holds(W: Floats, Sigma: Floats, delta: Floats) -> bool:
+    """Whether a structure, with its factor W (t,), surely covers another one's padded spread.
+
+    That spread is Sigma + delta delta^T, as in Eq. (15).
+    """
+    return surely_covered(whitened(padded_spread(Sigma, delta), W))
+
+
+@allocating
 def unite(Sigma1: Floats, delta1: Floats, Sigma2: Floats, delta2: Floats, floor: float) -> None:
     """Make Sigma1 (d, d) the union of two spreads. Eq. (14) to (16). Modified in place: Sigma1."""
     union = union_of_spreads(padded_spread(Sigma1, delta1), padded_spread(Sigma2, delta2), floor)
