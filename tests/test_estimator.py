@@ -19,6 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import spclust
 from spclust import SPC, decay_from_half_life, estimator
 from spclust.core import online, stream
+from spclust.core.kinds import PLANE
 from spclust.params import TABLE
 
 VARIANTS = [
@@ -253,7 +254,7 @@ def test_every_kind_of_array_gives_the_same_and_compiles_nothing_new(X):
     kinds = [X.astype(np.float32), np.asfortranarray(X), read_only, X.tolist(), X[:, ::-1][:, ::-1]]
     for rows in kinds:
         assert SPC(10).fit(rows)._stream.pool.tobytes() == expected
-    assert len(online.learn_rows_of_two.signatures) == 1
+    assert len(online.kernels(PLANE).learn_rows.signatures) == 1
 
 
 def test_half_life_is_the_number_of_points_after_which_half_is_left():

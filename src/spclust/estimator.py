@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from spclust.arrays import Floats, Integers, Rows
+from spclust.core.kinds import NAMES
 from spclust.core.stream import Stream, StructureTable
 from spclust.core.typicality import exponent
 from spclust.params import COVARIANCE_TYPES, TABLE, Params, validate
@@ -72,7 +73,7 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     scale : float, default 1.0
         Standard deviation of a fresh structure in the unit of the data. The paper has 1, which
         suits data of about ten units across; scale, not m, is what the data decides first.
-    covariance_type : {"full"}, default "full"
+    covariance_type : {"full", "diag", "spherical"}, default "full"
         Form of the covariances.
     n_jobs : int or None, default None
         Threads that read the model: in `predict`, `typicality`, `score_samples` and `labels_`.
@@ -255,6 +256,7 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             w_min=float(self.w_min),
             nlt_max=float(self.nlt_max),
             scale=float(self.scale),
+            kind=NAMES[self.covariance_type],
         )
 
     def __sklearn_is_fitted__(self) -> bool:

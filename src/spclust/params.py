@@ -78,7 +78,7 @@ TABLE: dict[str, Parameter] = {
     ),
 }  # fmt: skip
 
-COVARIANCE_TYPES = ("full",)
+COVARIANCE_TYPES = ("full", "diag", "spherical")
 
 
 class Params(NamedTuple):
@@ -91,6 +91,7 @@ class Params(NamedTuple):
     w_min: float
     nlt_max: float
     scale: float
+    kind: int = 0  # of covariances; see `spclust.core.kinds`
 
 
 def validate(values: Mapping[str, Any], owner: str) -> None:

@@ -4,8 +4,9 @@ from hypothesis import strategies as st
 from numba import njit
 
 from spclust.core.distances import distances_both_ways, distances_of_point
+from spclust.core.kinds import FULL
 from spclust.core.neighbours import first_smallest, smallest
-from spclust.core.structures import FEATURES, GROWN, LIVE, empty_pool, view, view_in_kernel
+from spclust.core.structures import GROWN, LIVE, empty_pool, view, view_in_kernel
 from spclust.core.workspace import scratch_size, workspace
 from spclust.params import Params
 from tests.strategies import seeds
@@ -13,14 +14,14 @@ from tests.strategies import seeds
 
 @njit
 def measured(pool, scratch, mu, W, x, changed, next_too, out):
-    s = view_in_kernel(pool, int(pool[FEATURES]))
+    s = view_in_kernel(pool, FULL)
     work = workspace(scratch, s)
     work.mu[:], work.x[:], work.W[:] = mu, x, W
-    distances_both_ways(changed, next_too, s, work)
+    distances_both_ways(changed, next_too, s, work, FULL)
     for i in range(out.shape[1]):
         out[0, i], out[1, i] = work.changed.q[i], work.changed.q_back[i]
         out[2, i], out[3, i] = work.point.q[i], work.point.q_back[i]
-    distances_of_point(x, s, work.unit, work.point, work.ahead)
+    distances_of_point(x, s, work.unit, work.point, work.ahead, FULL)
     for i in range(out.shape[1]):
         out[4, i] = work.point.q[i]
 

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from numba import njit
 
 from spclust.core import neighbours, online
+from spclust.core.kinds import FULL
 from spclust.core.neighbours import NOBODY
-from spclust.core.structures import FEATURES, GROWN, LIVE, empty_pool, view, view_in_kernel
+from spclust.core.structures import GROWN, LIVE, empty_pool, view, view_in_kernel
 from spclust.core.workspace import scratch_size
 from spclust.params import Params
 from tests.strategies import seeds
@@ -16,7 +17,7 @@ from tests.strategies import seeds
 
 @njit
 def closest(pool, limit):
-    return neighbours.closest_pair_within(limit, view_in_kernel(pool, int(pool[FEATURES])))
+    return neighbours.closest_pair_within(limit, view_in_kernel(pool, FULL))
 
 
 def closest_of_all(s, live):

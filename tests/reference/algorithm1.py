@@ -7,6 +7,7 @@ It also notes by how little its closest decision was taken (`narrowest`): where 
 up to rounding, another order of the same arithmetic may rightly choose the other one.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -37,6 +38,7 @@ class Algorithm1:
     merges: int = 0
     evaluations: int = 0
     narrowest: float = np.inf
+    union: Callable | None = None  # another one than Eq. 14 to 16
 
     def update(self, x):
         """UpdateSPC."""
@@ -100,7 +102,7 @@ class Algorithm1:
         """Merge: i is older than j (E7) and keeps its slot and id."""
         a, b = self.S[i], self.S[j]
         mu = merged_mean(a.mu, a.count, b.mu, b.count, self.gamma)
-        a.Sigma = covariance_union(a.Sigma, a.mu, b.Sigma, b.mu, mu)
+        a.Sigma = (self.union or covariance_union)(a.Sigma, a.mu, b.Sigma, b.mu, mu)
         a.mu = mu
         a.w = merged_weight(a.w, a.age, b.w, b.age, self.beta)  # E2
         a.count += b.count
@@ -156,3 +158,14 @@ def covariance_union(Sigma1, mu1, Sigma2, mu2, mu):
     eigenvalues, Q = np.linalg.eigh((white + white.T) / 2)
     LQ = L @ Q
     return LQ * np.maximum(eigenvalues, 1.0) @ LQ.T
+
+
+def diagonal_union(Sigma1, mu1, Sigma2, mu2, mu):
+    """Eq. 14 to 16 if every covariance is diagonal: in each feature the larger one."""
+    return np.diag(np.maximum(np.diag(Sigma1) + (mu - mu1) ** 2, np.diag(Sigma2) + (mu - mu2) ** 2))
+
+
+def spherical_union(Sigma1, mu1, Sigma2, mu2, mu):
+    """Eq. 14 to 16 if every covariance is a multiple of I: the larger sphere."""
+    first, second = (Sigma1[0, 0] + sum((mu - mu1) ** 2)), (Sigma2[0, 0] + sum((mu - mu2) ** 2))
+    return max(first, second) * np.eye(len(mu))

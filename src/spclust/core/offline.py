@@ -3,6 +3,9 @@
 Functions of the state: none of them changes it, so clusters may be read at any moment, for any eps.
 """
 
+from functools import cache
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from spclust.arrays import Booleans, Floats, Integers
@@ -13,7 +16,6 @@ from spclust.core.neighbours import first_smallest
 from spclust.core.parts import aligned, matrix, row
 from spclust.core.structures import (
     EXPONENT,
-    FEATURES,
     LIVE,
     REACH,
     SCALE,
@@ -83,9 +85,33 @@ def reading_parts(memory: Floats, s: Structures) -> tuple[Floats, Floats, Relati
     return x, matrix(memory, 0, d, LANES), Relation(q, q, q, q, q)
 
 
-@kernel
-def nearest_structures(
-    pool: Floats, X: Floats, position: Integers, nearest: Integers, memory: Floats
+class Readers(NamedTuple):
+    """The two kernels that read the state, for one kind of spreads."""
+
+    nearest_structures: Any
+    least_nlt: Any
+
+
+@cache
+def readers(kind: int) -> Readers:
+    """What is compiled for a kind, when it is first called."""
+
+    @kernel
+    def nearest_structures(
+        pool: Floats, X: Floats, position: Integers, nearest: Integers, memory: Floats
+    ) -> None:
+        find_nearest(pool, X, position, nearest, memory, kind)
+
+    @kernel
+    def least_nlt(pool: Floats, X: Floats, group: Integers, least: Floats, memory: Floats) -> None:
+        find_least_nlt(pool, X, group, least, memory, kind)
+
+    return Readers(nearest_structures, least_nlt)
+
+
+@paragraph
+def find_nearest(
+    pool: Floats, X: Floats, position: Integers, nearest: Integers, memory: Floats, kind: int
 ) -> None:
     """For each row of X, one after the other in one array, the nearest structure. Eq. (17).
 
@@ -93,24 +119,26 @@ def nearest_structures(
     decides alone; the oldest wins a tie (E12). What is written down is the `position` (live,) of
     its slot. Modified in place: nearest (rows,), memory.
     """
-    s = view_in_kernel(pool, int(pool[FEATURES]))
+    s = view_in_kernel(pool, kind)
     live, unit = int(s.head[LIVE]), Unit(1.0 / s.head[SCALE], s.head[REACH])
     x, offset, to_all = reading_parts(memory, s)
     for t in range(nearest.size):
         for c in range(x.shape[1]):
             x[0, c] = X[t * x.shape[1] + c]
-        distances_of_point(x, s, unit, to_all, offset)
+        distances_of_point(x, s, unit, to_all, offset, kind)
         nearest[t] = position[first_smallest(to_all.q, s.id, live)]
 
 
-@kernel
-def least_nlt(pool: Floats, X: Floats, group: Integers, least: Floats, memory: Floats) -> None:
+@paragraph
+def find_least_nlt(
+    pool: Floats, X: Floats, group: Integers, least: Floats, memory: Floats, kind: int
+) -> None:
     """NLT of each row of X, one after the other, in the best structure of each group. Eq. (4).
 
     `group` (live,) gives the group of each slot, -1 for none. Modified in place: least
     (rows, n_groups), memory.
     """
-    s = view_in_kernel(pool, int(pool[FEATURES]))
+    s = view_in_kernel(pool, kind)
     live, unit = int(s.head[LIVE]), Unit(1.0 / s.head[SCALE], s.head[REACH])
     x, offset, to_all = reading_parts(memory, s)
     q = to_all.q
@@ -120,7 +148,7 @@ def least_nlt(pool: Floats, X: Floats, group: Integers, least: Floats, memory: F
             x[0, c] = X[t * x.shape[1] + c]
         for g in range(n_groups):
             least[t, g] = np.inf
-        distances_of_point(x, s, unit, to_all, offset)
+        distances_of_point(x, s, unit, to_all, offset, kind)
         for i in range(live):
             g = group[i]
             if g >= 0 and q[i] < least[t, g]:

@@ -12,7 +12,8 @@ pair odds are kept (`neighbours`). And little is read twice: the structure that 
 point are measured together, against all structures.
 """
 
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +22,6 @@ from spclust.core.compile import compiled_once, kernel, paragraph
 from spclust.core.footprint import fading, updated_total
 from spclust.core.lanes import LANES, below_bits, load, store
 from spclust.core.merging import (
-    POINT,
     POINT_AGE,
     measure,
     merge,
@@ -46,10 +46,12 @@ from spclust.core.structures import (
     IN_LOGS,
     LIVE,
     NLT_MAX,
+    POINT,
     PRUNED,
     SEEN,
     W_MIN,
     Structures,
+    kind_of,
     slot_pair,
     view_in_kernel,
     write_mean,
@@ -57,8 +59,6 @@ from spclust.core.structures import (
 from spclust.core.typicality import nlt_from_odds, typicality_from_odds
 from spclust.core.workspace import Workspace, workspace
 
-# Whether points have two features, told to the compiler: it leaves out what they do not need.
-IN_SPACE, IN_PLANE = False, True
 TOO_MANY = -2  # in place of a slot: there is one structure more than N
 
 
@@ -85,44 +85,55 @@ def learning_kernel(pool: Floats) -> Any:
     """The kernel that learns rows into a pool, compiled."""
     memory, rows = np.empty(1), np.empty(1)
     rows.flags.writeable = False
-    learn = learn_rows_of_two if pool[FEATURES] == 2 else learn_rows
-    return compiled_once(learn, memory, rows, memory, 0)
+    return compiled_once(kernels(kind_of(pool)).learn_rows, memory, rows, memory, 0)
 
 
-@kernel
-def learn_rows(pool: Floats, X: Floats, scratch: Floats, row: int) -> int:
-    """Learn rows of any number of features: see `learn_from`."""
-    return learn_from(row, X, pool, scratch, IN_SPACE)
+def make_room(pool: Floats, scratch: Floats) -> None:
+    """Prune, and merge the closest pair while there are more than N structures: see `prune`."""
+    kernels(kind_of(pool)).make_room(pool, scratch)
 
 
-@kernel
-def learn_rows_of_two(pool: Floats, X: Floats, scratch: Floats, row: int) -> int:
-    """Learn rows of two features: see `learn_from`.
+class Kernels(NamedTuple):
+    """The two kernels of the online phase for one kind of spreads."""
 
-    Compiled for these alone, without a loop over features, it takes two thirds of the time.
-    """
-    return learn_from(row, X, pool, scratch, IN_PLANE)
+    learn_rows: Any
+    make_room: Any
+
+
+@cache
+def kernels(kind: int) -> Kernels:
+    """What is compiled for a kind, when it is first called."""
+
+    @kernel
+    def learn_rows(pool: Floats, X: Floats, scratch: Floats, row: int) -> int:
+        return learn_from(row, X, pool, scratch, kind)
+
+    @kernel
+    def make_room(pool: Floats, scratch: Floats) -> None:
+        prune(pool, scratch, kind)
+
+    return Kernels(learn_rows, make_room)
 
 
 @paragraph
-def learn_from(row: int, X: Floats, pool: Floats, scratch: Floats, plane: bool) -> int:
+def learn_from(row: int, X: Floats, pool: Floats, scratch: Floats, kind: int) -> int:
     """Learn the rows of X from `row` on, until one is not finite or leaves one structure too many.
 
     X holds the rows one after the other. The number of the row after the last one learnt, negative
     if there is one structure too many. What a point changed is measured together with the next
     point. Modified in place: pool, scratch.
     """
-    s = view_in_kernel(pool, 2 if plane else int(pool[FEATURES]))
+    s = view_in_kernel(pool, kind)
     work = workspace(scratch, s)
     changed, rows = NOBODY, X.size // work.e.size
     if s.head[LIVE] > s.head[CAPACITY]:  # a call was interrupted before it pruned
         return row
     for t in range(row, rows + 1):
         another = t < rows and take(X, t, work)
-        measure(changed, another, s, work)
+        measure(changed, another, s, work, kind)
         if not another:
             return t
-        changed = update(s, work, plane)
+        changed = update(s, work, kind)
         if changed == TOO_MANY:
             return -(t + 1)
     return rows
@@ -139,7 +150,7 @@ def take(X: Floats, row: int, work: Workspace) -> bool:
 
 
 @paragraph
-def update(s: Structures, work: Workspace, plane: bool) -> int:
+def update(s: Structures, work: Workspace, kind: int) -> int:
     """UpdateSPC, but for pruning: learn the point work.x, of which work.point tells the odds.
 
     Returns the slot of the structure that changed and has to be measured again, NOBODY, or
@@ -153,7 +164,7 @@ def update(s: Structures, work: Workspace, plane: bool) -> int:
     if full and not too_light:
         older, newer = closest_pair(s, work)
         changed, other = seats(older, newer, s, work)
-        if merge(changed, other, s, work, plane):
+        if merge(changed, other, s, work, kind):
             if other != POINT:
                 settle(seat_left_free(other, s, work), True, s, work)
             return changed
@@ -228,15 +239,15 @@ def settle(slot: int, full: bool, s: Structures, work: Workspace) -> None:
     connect(slot, work.point, s)
 
 
-@kernel
-def make_room(pool: Floats, scratch: Floats) -> None:
+@paragraph
+def prune(pool: Floats, scratch: Floats, kind: int) -> None:
     """Prune, and merge the closest pair while there are more than N structures.
 
     Pruned are structures lighter than w_min, oldest first: merged into the one in which they are
     most typical, or, if typical nowhere, forgotten. A structure that took in another one is not
     looked at again for this point. Modified in place: pool.
     """
-    s = view_in_kernel(pool, int(pool[FEATURES]))
+    s = view_in_kernel(pool, kind)
     work = workspace(scratch, s)
     last = -1.0
     while True:
@@ -254,9 +265,9 @@ def make_room(pool: Floats, scratch: Floats) -> None:
         else:
             return
         changed, other = seats(i, j, s, work)
-        merge_any(changed, other, s, work)
+        merge_any(changed, other, s, work, kind)
         remove(other, s, work)
-        measure(changed, False, s, work)
+        measure(changed, False, s, work, kind)
 
 
 @paragraph

@@ -5,7 +5,8 @@ The faces of the library (scikit-learn and others) own one of these and do no ar
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,9 @@ from spclust.core.structures import (
     RESCANS,
     SEEN,
     configure,
+    dense_spreads,
     empty_pool,
+    kind_of,
     means,
     pool_size,
     view,
@@ -44,15 +47,22 @@ class StructureTable:
     """The structures of a model, oldest first: read-only copies, in the units of the data."""
 
     mean: Floats  # (k, d)
-    covariance: Floats  # (k, d, d)
     weight: Floats  # (k,) damped mean typicality of recent points, 0 to 1
     count: Integers  # (k,) points absorbed
     age: Integers  # (k,) weight updates lived through, plus one; both clocks add in a merge
     id: Integers  # (k,) number of the point that founded the structure, counted from 0
     label: Integers  # (k,) cluster; -1 is noise
+    _dense: Callable[[], Floats] = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.id)
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """Covariances (k, d, d), made when they are first asked for, whatever their type."""
+        covariance = self._dense()
+        covariance.setflags(write=False)
+        return covariance
 
 
 class Stream:
@@ -65,7 +75,7 @@ class Stream:
         except MemoryError:
             raise MemoryError(
                 f"{params.n_structures} structures of {d} features need "
-                f"{8e-9 * pool_size(params.n_structures, d):.1f} GB: lower n_structures."
+                f"{8e-9 * pool_size(params, d):.1f} GB: lower n_structures."
             ) from None
         self.__setstate__({"params": params, "pool": self.pool})
 
@@ -145,12 +155,13 @@ class Stream:
         Or the label of that structure, if `labels` (k,) of the structures, oldest first, are given.
         """
         order = self.order()
+        read = offline.readers(kind_of(self.pool))
         position, nearest = np.empty_like(order), np.empty(len(X), dtype=np.int64)
         position[order] = np.arange(len(order)) if labels is None else labels
 
         def fill(part: slice, rows: Floats) -> None:
             memory = offline.reading_memory(self.pool)
-            offline.nearest_structures(self.pool, rows, position, nearest[part], memory)
+            read.nearest_structures(self.pool, rows, position, nearest[part], memory)
 
         self._for_each_chunk(fill, X, threads)
         return nearest
@@ -160,12 +171,13 @@ class Stream:
 
         `labels` (k,) are those of the structures, oldest first; -1 is left out.
         """
+        read = offline.readers(kind_of(self.pool))
         group, nlt = np.empty_like(labels), np.empty((len(X), n_labels))
         group[self.order()] = labels
 
         def fill(part: slice, rows: Floats) -> None:
             memory = offline.reading_memory(self.pool)
-            offline.least_nlt(self.pool, rows, group, nlt[part], memory)
+            read.least_nlt(self.pool, rows, group, nlt[part], memory)
 
         self._for_each_chunk(fill, X, threads)
         return nlt
@@ -173,10 +185,14 @@ class Stream:
     def table(self, labels: Integers) -> StructureTable:
         """All structures, oldest first, with their labels (k,)."""
         s, order, scale = view(self.pool), self.order(), self.params.scale
-        largest = np.finfo(float).max / max(scale, 1.0)
+        spreads, d = s.Sigma[order], s.drift.shape[1]
+
+        def dense() -> Floats:
+            largest = np.finfo(float).max / max(scale, 1.0)
+            return np.clip(scale * dense_spreads(spreads, d), -largest, largest) * scale
+
         columns = {
             "mean": means(s, order),
-            "covariance": np.clip(scale * s.Sigma[order], -largest, largest) * scale,
             "weight": s.total[order] / s.mass[order],
             "count": s.count[order].astype(np.int64),
             "age": s.age[order].astype(np.int64),
@@ -185,7 +201,7 @@ class Stream:
         }
         for column in columns.values():
             column.setflags(write=False)
-        return StructureTable(**columns)
+        return StructureTable(**columns, _dense=dense)
 
     def _for_each_chunk(self, do: Callable[[slice, Floats], None], X: Rows, threads: int) -> None:
         """Do something, which only reads the state, with each chunk of X, on several threads.

@@ -22,7 +22,8 @@ import numpy as np
 
 from spclust.arrays import Floats, Integers
 from spclust.core.compile import inner, leaf, paragraph
-from spclust.core.factor import write_identity
+from spclust.core.factor import copy_matrix
+from spclust.core.kinds import FULL, PLANE, sizes
 from spclust.core.lanes import LANES
 from spclust.core.parts import aligned, cube, matrix, row
 from spclust.core.typicality import LARGEST_LINEAR_EXPONENT
@@ -31,9 +32,11 @@ from spclust.params import Params
 # Where things are in the pool's head.
 CAPACITY, FEATURES, EXPONENT, GAMMA, BETA, W_MIN, NLT_MAX, SCALE = range(8)
 REACH, LIVE, SEEN, PRUNED, MERGED, IN_LOGS, EVALUATIONS, RESCANS = range(8, 16)
-GROWN, CONNECTIONS = 16, 17
+GROWN, CONNECTIONS, KIND, FACTOR, SPREAD_ROWS, SPREAD_COLUMNS = range(16, 22)
 _HEAD = 24
 _ROWS = 9  # arrays with one number for each slot
+
+POINT = -1  # in place of a slot: the point that is being learnt
 
 # Larger differences are taken to be this large: the first in units of scale, whose squares are
 # summed over all features; the second in the unit of the data, whose squares are covariances.
@@ -42,13 +45,13 @@ _FARTHEST_IN_DATA = 1e153
 
 
 class Structures(NamedTuple):
-    """Named views of a pool; n is the number of slots, d of features, t = d (d + 1) / 2."""
+    """Named views of a pool; n is the number of slots, d of features, t of numbers of a factor."""
 
     head: Any  # parameters, and what happened so far
     anchor: Any  # (n / 8, d, 8) the point that founded the structure
     drift: Any  # (n / 8, d, 8) mean mu minus anchor
-    whiten: Any  # (n / 8, t, 8) W row by row, lower triangular, W^T W = Sigma^-1
-    Sigma: Any  # (n, d, d) spread, in units of scale^2
+    whiten: Any  # (n / 8, t, 8) W row by row, lower triangular, W^T W = Sigma^-1; or its diagonal
+    Sigma: Any  # (n, d, d) spread, in units of scale^2; or its diagonal: see `kinds`
     total: Any  # (n,) B(age) w: the weight w of Eq. 7 before its division
     mass: Any  # (n,) B(age) of Eq. 9: the damped number of weight updates
     count: Any  # (n,) points absorbed: the T of Gamma
@@ -63,23 +66,26 @@ class Structures(NamedTuple):
     pair: Any  # (n, n) [i, j], i < j: odds of D(i, j)
 
 
-def pool_size(n_structures: int, d: int) -> int:
+def pool_size(params: Params, d: int) -> int:
     """Floats in the pool of a stream of d features: room for N structures and the newest point."""
-    n = (n_structures + LANES) // LANES * LANES
-    return _HEAD + n * (2 * d + d * (d + 1) // 2 + d * d + _ROWS + 3 * n)
+    n = (params.n_structures + LANES) // LANES * LANES
+    size = sizes(params.kind, d)
+    return _HEAD + n * (2 * d + size.factor + size.rows * size.columns + _ROWS + 3 * n)
 
 
 def empty_pool(params: Params, d: int) -> Floats:
     """The state before the first point."""
-    pool = aligned(pool_size(params.n_structures, d))
+    pool = aligned(pool_size(params, d))
     pool[:] = 0.0
-    pool[CAPACITY], pool[FEATURES] = params.n_structures, d
+    pool[CAPACITY], pool[FEATURES], pool[KIND] = params.n_structures, d, params.kind
+    pool[FACTOR], pool[SPREAD_ROWS], pool[SPREAD_COLUMNS] = sizes(params.kind, d)
     configure(pool, params)
     pool[IN_LOGS] = params.exponent > LARGEST_LINEAR_EXPONENT
     s = view(pool)
-    s.Sigma[:] = np.eye(d)
-    s.whiten[:] = np.eye(d)[np.tril_indices(d)][:, np.newaxis]
-    s.least[:] = 1.0
+    s.Sigma[:], s.whiten[:], s.least[:] = 1.0, 1.0, 1.0
+    if params.kind == FULL:
+        s.Sigma[:] = np.eye(d)
+        s.whiten[:] = np.eye(d)[np.tril_indices(d)][:, np.newaxis]
     return pool
 
 
@@ -91,15 +97,18 @@ def configure(pool: Floats, params: Params) -> None:
     pool[W_MIN], pool[NLT_MAX] = params.w_min, params.nlt_max
 
 
-def view_of(pool: Any, d: int) -> Structures:
-    """Name the parts of a pool of d features: arrays that share its memory."""
+def view_of(pool: Any, kind: int) -> Structures:
+    """Name the parts of a pool of one kind: arrays that share its memory."""
+    d, t = int(pool[FEATURES]), int(pool[FACTOR])
+    height, width = int(pool[SPREAD_ROWS]), int(pool[SPREAD_COLUMNS])
+    if kind == PLANE:  # loops over known numbers need no loop
+        d, t, height, width = 2, 3, 2, 2
     n = (int(pool[CAPACITY]) + LANES) // LANES * LANES
-    t = d * (d + 1) // 2
     anchor = _HEAD
     drift = anchor + d * n
     whiten = drift + d * n
     Sigma = whiten + t * n
-    rows = Sigma + n * d * d
+    rows = Sigma + n * height * width
     odds = rows + _ROWS * n
     odds_back = odds + n * n
     pair = odds_back + n * n
@@ -108,7 +117,7 @@ def view_of(pool: Any, d: int) -> Structures:
         cube(pool, anchor, n // LANES, d, LANES),
         cube(pool, drift, n // LANES, d, LANES),
         cube(pool, whiten, n // LANES, t, LANES),
-        cube(pool, Sigma, n, d, d),
+        cube(pool, Sigma, n, height, width),
         row(pool, rows, n),
         row(pool, rows + n, n),
         row(pool, rows + 2 * n, n),
@@ -127,15 +136,29 @@ def view_of(pool: Any, d: int) -> Structures:
 view_in_kernel = paragraph(view_of)
 
 
+def kind_of(pool: Floats) -> int:
+    """The kind of kernel that a pool takes."""
+    kind = int(pool[KIND])
+    return PLANE if kind == FULL and pool[FEATURES] == 2 else kind
+
+
 def view(pool: Any) -> Structures:
     """Name the parts of a pool."""
-    return view_of(pool, int(pool[FEATURES]))
+    return view_of(pool, int(pool[KIND]))
 
 
 def means(s: Structures, slots: Integers) -> Floats:
     """Means (k, d) of some slots."""
     chosen: Floats = (s.anchor + s.drift)[slots // LANES, :, slots % LANES]
     return chosen
+
+
+def dense_spreads(Sigma: Floats, d: int) -> Floats:
+    """Spreads (k, d, d) from what the state has of them, in units of scale^2."""
+    if Sigma.shape[1] == d:
+        return Sigma
+    dense: Floats = np.broadcast_to(Sigma, (len(Sigma), 1, d)) * np.eye(d)
+    return dense
 
 
 @leaf
@@ -177,25 +200,30 @@ def write_factor(slot: int, whiten: Floats, W: Floats) -> None:
         whiten[b, k, lane] = W[k]
 
 
-@inner
-def write_fresh_spread(slot: int, s: Structures) -> None:
-    """Give a slot the spread I of a fresh structure. Modified in place: s."""
-    b, lane = slot // LANES, slot % LANES
-    write_identity(s.Sigma[slot])
-    t = 0
-    for r in range(s.Sigma.shape[1]):
-        for c in range(r + 1):
-            s.whiten[b, t, lane] = 1.0 if r == c else 0.0
-            t += 1
-    s.least[slot], s.renewals[slot] = 1.0, 0.0
-
-
 @leaf
 def copy_lane(source: int, target: int, blocks: Floats) -> None:
     """Copy what belongs to one slot to another one's place. Modified in place: blocks."""
     a, b = blocks[source // LANES], blocks[target // LANES]
     for k in range(blocks.shape[1]):
         b[k, target % LANES] = a[k, source % LANES]
+
+
+@inner
+def write_fresh_spread(slot: int, s: Structures) -> None:
+    """Give a slot the spread I of a fresh structure. Modified in place: s.
+
+    The last slot always has it: of N + 1 structures one is the newest point.
+    """
+    fresh = s.id.size - 1
+    copy_matrix(s.Sigma[fresh], s.Sigma[slot])
+    copy_lane(fresh, slot, s.whiten)
+    s.least[slot], s.renewals[slot] = 1.0, 0.0
+
+
+@inner
+def is_single(other: int, s: Structures) -> bool:
+    """Whether it is a single point, of spread I: the point that is learnt, or in a slot."""
+    return other == POINT or s.count[other] == 1.0
 
 
 @inner

@@ -41,7 +41,7 @@ def scratch_size(pool: Floats) -> int:
     """Floats of scratch memory that learning into a pool needs."""
     s = view(pool)
     n, d = s.id.size, s.drift.shape[1]
-    return _VECTORS * d + _ROWS * n + 2 * d * LANES + d * (d + 1) // 2 + d * d
+    return _VECTORS * d + _ROWS * n + 2 * d * LANES + s.whiten.shape[1] + s.Sigma.shape[1] ** 2
 
 
 @paragraph
@@ -64,7 +64,7 @@ def workspace(scratch: Floats, s: Structures) -> Workspace:
     ahead = rows + _ROWS * n
     vectors = ahead + d * LANES
     W = vectors + _VECTORS * d
-    R = W + d * (d + 1) // 2
+    R = W + s.whiten.shape[1]
     return Workspace(
         matrix(scratch, vectors, 2, d),
         matrix(scratch, vectors + 2 * d, 2, d),
@@ -75,7 +75,7 @@ def workspace(scratch: Floats, s: Structures) -> Workspace:
         relation(scratch, rows, n),
         relation(scratch, rows + 5 * n, n),
         UnionScratch(
-            matrix(scratch, R, d, d),
+            matrix(scratch, R, s.Sigma.shape[1], s.Sigma.shape[1]),
             row(scratch, vectors + 5 * d, d),
             row(scratch, vectors + 6 * d, d),
             row(scratch, vectors + 7 * d, d),
