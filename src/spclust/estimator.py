@@ -196,6 +196,7 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             pass
         if learnt == -1:
             self._stream.make_room()
+            self._learner = self._stream.point_learner()  # the memory may be another one now
             return
         self._learn(self._as_row(x), new=not self.__sklearn_is_fitted__(), gapless=False)
         self._last = _LastRows(-1, None, _NO_ROWS)

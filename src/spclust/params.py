@@ -78,7 +78,7 @@ TABLE: dict[str, Parameter] = {
     ),
 }  # fmt: skip
 
-COVARIANCE_TYPES = ("full", "diag", "spherical")
+COVARIANCE_TYPES = ("full", "lowrank", "diag", "spherical")
 
 
 class Params(NamedTuple):
@@ -92,6 +92,7 @@ class Params(NamedTuple):
     nlt_max: float
     scale: float
     kind: int = 0  # of covariances; see `spclust.core.kinds`
+    max_rank: int = 1_000_000  # of those of low rank
 
 
 def validate(values: Mapping[str, Any], owner: str) -> None:

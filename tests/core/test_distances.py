@@ -17,11 +17,11 @@ def measured(pool, scratch, mu, W, x, changed, next_too, out):
     s = view_in_kernel(pool, FULL)
     work = workspace(scratch, s)
     work.mu[:], work.x[:], work.W[:] = mu, x, W
-    distances_both_ways(changed, next_too, s, work, FULL)
+    distances_both_ways(0 if changed else -1, next_too, s, work, FULL)
     for i in range(out.shape[1]):
         out[0, i], out[1, i] = work.changed.q[i], work.changed.q_back[i]
         out[2, i], out[3, i] = work.point.q[i], work.point.q_back[i]
-    distances_of_point(x, s, work.unit, work.point, work.ahead, FULL)
+    distances_of_point(x, s, work.unit, work.point, work.ahead, work.spare, FULL)
     for i in range(out.shape[1]):
         out[4, i] = work.point.q[i]
 

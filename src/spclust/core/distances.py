@@ -18,7 +18,7 @@ from spclust.core.lanes import (
     store,
 )
 from spclust.core.spreads import squares_in_each, squares_in_one, two_squares_in_each
-from spclust.core.structures import GROWN, LIVE, Structures
+from spclust.core.structures import GROWN, LIVE, NOBODY, Structures
 from spclust.core.typicality import Relation
 from spclust.core.workspace import Unit, Workspace
 
@@ -91,33 +91,34 @@ def limited_offsets(anchor: Floats, drift: Floats, mu: Floats, unit: Unit, offse
 
 @paragraph
 def distances_of_point(
-    x: Floats, s: Structures, unit: Unit, out: Relation, ahead: Floats, kind: int
+    x: Floats, s: Structures, unit: Unit, out: Relation, ahead: Floats, spare: Floats, kind: int
 ) -> None:
     """Squared distances of a point x (2, d) in every live structure, in the metric of each.
 
-    Into out.q. Modified in place: out; ahead (d, 8) is scratch.
+    Into out.q. Modified in place: out; ahead (d, 8) and spare are scratch.
     """
     for b in range((int(s.head[LIVE]) + LANES - 1) // LANES):
         squares = write_offsets(s.anchor[b], s.drift[b], x, unit, ahead)
         if b * LANES < int(s.head[GROWN]):
-            squares = squares_in_each(s.whiten[b], ahead, squares, kind)
+            squares = squares_in_each(b, s, ahead, squares, spare, kind)
         store(squares, out.q, b * LANES)
 
 
 @paragraph
 def distances_both_ways(
-    changed: bool, next_too: bool, s: Structures, work: Workspace, kind: int
+    slot: int, next_too: bool, s: Structures, work: Workspace, kind: int
 ) -> None:
     """Squared distances, both ways, of a structure that changed, of the next point, or of both.
 
-    The structure, of mean work.mu and factor work.W: of its mean in every live structure, into
-    work.changed.q, and of their means in it, into q_back. The point work.x: likewise into
+    The structure in `slot`, or NOBODY, of mean work.mu and factor work.W: of its mean in every live
+    structure, into work.changed.q, and of their means in it, into q_back. The point work.x: into
     work.point, where q_back are plain squared distances, those in a fresh structure at x. If there
     are both, every factor is read once for both: reading them is what takes the time. No bit of the
     result depends on whether there is one or both. Modified in place: work.
     """
+    changed = slot != NOBODY
     for b in range((int(s.head[LIVE]) + LANES - 1) // LANES):
-        at, W = b * LANES, s.whiten[b]
+        at = b * LANES
         squares, squares_next = same(0.0), same(0.0)
         if changed and next_too:
             squares, squares_next = write_two_offsets(
@@ -128,19 +129,17 @@ def distances_both_ways(
         elif next_too:
             squares_next = write_offsets(s.anchor[b], s.drift[b], work.x, work.unit, work.ahead)
         if changed:
-            own = squares_in_one(work.W, work.offset, squares, kind)
+            own = squares_in_one(slot, s, work, squares, kind)
             store(own, work.changed.q_back, at)
         if next_too:
             store(squares_next, work.point.q_back, at)
         if at < int(s.head[GROWN]):
             if changed and next_too:
-                squares, squares_next = two_squares_in_each(
-                    W, work.offset, work.ahead, squares, squares_next, kind
-                )
+                squares, squares_next = two_squares_in_each(b, s, work, squares, squares_next, kind)
             elif changed:
-                squares = squares_in_each(W, work.offset, squares, kind)
+                squares = squares_in_each(b, s, work.offset, squares, work.spare, kind)
             else:
-                squares_next = squares_in_each(W, work.ahead, squares_next, kind)
+                squares_next = squares_in_each(b, s, work.ahead, squares_next, work.spare, kind)
         if changed:
             store(squares, work.changed.q, at)
         if next_too:

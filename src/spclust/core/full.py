@@ -1,32 +1,12 @@
-"""Full covariances: distances by a triangular factor, union by rank-one changes where it can be.
-
-For the union with a single point, which nearly all merges are, see `point_union`.
-"""
+"""Full covariances: distances by a triangular factor; `dense` tells how they grow."""
 
 from spclust.arrays import Floats
-from spclust.core.compile import inner, leaf, paragraph
-from spclust.core.factor import (
-    invert_transposed,
-    least_eigenvalue_bound,
-    raise_diagonal,
-    renew_inverse,
-    shifted_cholesky,
-    times_vector,
-    write_identity,
-)
+from spclust.core.compile import inner, paragraph
+from spclust.core.dense import Dense, cover_any, cover_point, spread_of_point
 from spclust.core.lanes import Eight, load, same, same_at
 from spclust.core.plane import unite_in_plane
-from spclust.core.point_union import covers, stretch_by_factor, union_with_point
 from spclust.core.structures import Structures, is_single, read_factor, write_factor
-from spclust.core.union import surely_holds, unite
 from spclust.core.workspace import Workspace
-
-_FLOOR = 1.0  # in units of scale every spread is at least the identity
-
-# A factor is computed anew after so many renewals, each of which adds a rounding error, and where
-# one adds more than this to the spread, in units of the spread: the error would be as large.
-_MOST_RENEWALS = 32.0
-_LARGEST_RENEWAL = 1.0
 
 
 @inner
@@ -122,22 +102,12 @@ def cover_full(keeper: int, other: int, share: float, s: Structures, work: Works
     Its factor, with which all distances are measured, comes to lie in work.W, too. False, and
     nothing changed, if it takes the general union. Modified in place: s, work.
     """
-    Sigma, W, e = s.Sigma[keeper], work.W, work.e
-    single = is_single(other, s)
-    if not single:
+    if not is_single(other, s):
         return False
-    read_factor(keeper, s.whiten, W)
-    p = work.union.p
-    if covers(W, e, share, s.least[keeper], p, work.union.v):
-        grow_along(keeper, share, s, work)
-        return True
-    if s.renewals[keeper] < _MOST_RENEWALS and stretch_by_factor(Sigma, W, e, share, work.union):
-        write_factor(keeper, s.whiten, W)
-        s.renewals[keeper] += 2.0
-        return True
-    if not union_with_point(Sigma, e, share, s.least[keeper], work.union):
+    read_factor(keeper, s.whiten, work.W)
+    if not cover_point(keeper, share, Dense(s.Sigma[keeper], work.W, work.e, work.union), s):
         return False
-    factor_anew(keeper, s, work)
+    write_factor(keeper, s.whiten, work.W)
     return True
 
 
@@ -157,64 +127,8 @@ def cover_full_in_general(
     keeper: int, other: int, share: float, s: Structures, work: Workspace
 ) -> None:
     """What `cover_full` does, for any two structures. Modified in place: s, work."""
-    e, spread = work.e, s.Sigma[max(other, 0)]
-    if is_single(other, s):
-        spread = work.union.R
-        write_identity(spread)
-    delta1, delta2 = work.union.v, work.union.w
-    for c in range(e.size):
-        delta1[c], delta2[c] = share * e[c], (share - 1.0) * e[c]
+    own = Dense(s.Sigma[keeper], work.W, work.e, work.union)
+    spread = spread_of_point(own) if is_single(other, s) else s.Sigma[max(other, 0)]
     read_factor(keeper, s.whiten, work.W)
-    if surely_holds(work.W, spread, delta2):
-        times_vector(work.W, e, work.union.p)
-        grow_along(keeper, share, s, work)
-        return
-    unite(s.Sigma[keeper], delta1, spread, delta2, _FLOOR)
-    factor_anew(keeper, s, work)
-
-
-@inner
-def grow_along(slot: int, share: float, s: Structures, work: Workspace) -> None:
-    """Add to a spread what its own move adds, Eq. 14, and no more: it covers the other one.
-
-    work.e is the offset of the other one, work.W the factor, work.union.p their product. Modified
-    in place: s, work.
-    """
-    p = work.union.p
-    add_square(s.Sigma[slot], share, work.e)
-    if not renewable(s.renewals[slot], p, share):
-        factor_anew(slot, s, work)
-        return
-    for c in range(p.size):
-        p[c] *= share
-    renew_inverse(work.W, p, work.union.v)
-    write_factor(slot, s.whiten, work.W)
-    s.renewals[slot] += 1.0
-
-
-@inner
-def factor_anew(slot: int, s: Structures, work: Workspace) -> None:
-    """Compute the factor of a spread. Modified in place: s, work."""
-    R, inverse, W = work.union.R, work.union.inverse, work.W
-    shifted_cholesky(s.Sigma[slot], 0.0, _FLOOR, R, inverse)
-    raise_diagonal(s.Sigma[slot], R)
-    invert_transposed(R, inverse, W)
-    write_factor(slot, s.whiten, W)
-    s.least[slot], s.renewals[slot] = least_eigenvalue_bound(W), 0.0
-
-
-@leaf
-def add_square(Sigma: Floats, share: float, e: Floats) -> None:
-    """Add share^2 e e^T, Eq. 14, to Sigma (d, d). Modified in place: Sigma."""
-    for r in range(e.size):
-        for c in range(e.size):
-            Sigma[r, c] += (share * e[r]) * (share * e[c])
-
-
-@leaf
-def renewable(renewals: float, p: Floats, share: float) -> bool:
-    """Whether a factor may be changed for share^2 e e^T instead of computed; p (d,) is W e."""
-    added = 0.0
-    for c in range(p.size):
-        added += p[c] * p[c]
-    return renewals < _MOST_RENEWALS and share * share * added <= _LARGEST_RENEWAL
+    cover_any(keeper, share, own, spread, s)
+    write_factor(keeper, s.whiten, work.W)

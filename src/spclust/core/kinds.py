@@ -7,22 +7,38 @@ for one kind, which the compiler knows: it leaves out the branches of all others
 from typing import NamedTuple
 
 # PLANE is FULL for two features: the same state, but code of its own.
-FULL, PLANE, DIAGONAL, SPHERICAL = range(4)
-NAMES = {"full": FULL, "diag": DIAGONAL, "spherical": SPHERICAL}
+FULL, PLANE, DIAGONAL, SPHERICAL, LOWRANK = range(5)
+NAMES = {"full": FULL, "diag": DIAGONAL, "spherical": SPHERICAL, "lowrank": LOWRANK}
+
+
+class Room(NamedTuple):
+    """How much memory spreads of low rank have at the moment: both grow when it is needed."""
+
+    rank: int = 0  # the largest rank
+    directions: int = 0  # of all structures together
 
 
 class Sizes(NamedTuple):
     """Numbers that the spread of one structure takes."""
 
-    factor: int  # of W, with which distances are measured
+    factor: int  # of W, with which distances are measured, if it is kept in blocks of eight
     rows: int  # of the array that holds the spread itself: all of Sigma, or its diagonal,
-    columns: int  # or the one number on it
+    columns: int  # or the one number on it; or, of low rank, packed triangles of S and its factor
 
 
-def sizes(kind: int, d: int) -> Sizes:
+def sizes(kind: int, d: int, room: Room) -> Sizes:
     """What spreads of a kind take if there are d features."""
     if kind == SPHERICAL:
         return Sizes(1, 1, 1)
     if kind == DIAGONAL:
         return Sizes(d, 1, d)
+    if kind == LOWRANK:
+        return Sizes(0, 1, room.rank * (room.rank + 1))
     return Sizes(d * (d + 1) // 2, d, d)
+
+
+def spare_size(d: int, rank: int) -> int:
+    """Numbers of scratch memory that spreads of low rank take to be merged, or measured."""
+    if rank == 0:
+        return 0
+    return 2 * d + 8 + 12 * rank + 4 * rank * rank + rank * (rank + 1) // 2

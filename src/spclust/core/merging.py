@@ -6,7 +6,7 @@ from spclust.core.compile import inner, paragraph
 from spclust.core.distances import difference, distances_both_ways
 from spclust.core.footprint import fading, merged_mean, merged_total, newer_share, updated_total
 from spclust.core.lanes import LANES
-from spclust.core.neighbours import NOBODY, note_connection, take_logarithms
+from spclust.core.neighbours import note_connection, take_logarithms
 from spclust.core.spreads import cover, cover_in_general
 from spclust.core.structures import (
     BETA,
@@ -16,6 +16,7 @@ from spclust.core.structures import (
     IN_LOGS,
     LIVE,
     MERGED,
+    NOBODY,
     POINT,
     SCALE,
     Structures,
@@ -115,7 +116,7 @@ def measure(changed: int, next_too: bool, s: Structures, work: Workspace, kind: 
     """
     if changed != NOBODY:
         read_mean(changed, s, work.mu)
-    distances_both_ways(changed != NOBODY, next_too, s, work, kind)
+    distances_both_ways(changed, next_too, s, work, kind)
     if changed != NOBODY:
         # The distance to itself is never asked for, and 0 would look like a copy of the structure.
         work.changed.q[changed] = work.changed.q_back[changed] = 1.0

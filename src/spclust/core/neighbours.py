@@ -22,10 +22,8 @@ from spclust.core.lanes import (
     smallest_of,
     store,
 )
-from spclust.core.structures import CONNECTIONS, LIVE, RESCANS, Structures, slot_pair
+from spclust.core.structures import CONNECTIONS, LIVE, NOBODY, RESCANS, Structures, slot_pair
 from spclust.core.typicality import Relation
-
-NOBODY = -1  # in place of a slot
 
 
 @leaf

@@ -11,6 +11,7 @@ import numpy as np
 from spclust.arrays import Booleans, Floats, Integers
 from spclust.core.compile import allocating, kernel, paragraph
 from spclust.core.distances import distances_of_point
+from spclust.core.kinds import spare_size
 from spclust.core.lanes import LANES
 from spclust.core.neighbours import first_smallest
 from spclust.core.parts import aligned, matrix, row
@@ -71,18 +72,21 @@ def dbscan_labels(adjacent: Booleans, min_samples: int) -> Integers:
 def reading_memory(pool: Floats) -> Floats:
     """Scratch memory of the two functions below; one for each thread."""
     s = view(pool)
-    return aligned(s.id.size + s.drift.shape[1] * (LANES + 2))
+    d = s.drift.shape[1]
+    return aligned(s.id.size + d * (LANES + 2) + spare_size(d, s.place.shape[1]))
 
 
 @paragraph
-def reading_parts(memory: Floats, s: Structures) -> tuple[Floats, Floats, Relation]:
-    """A point (2, d), differences of eight means to it (d, 8), and its distances in n slots."""
+def reading_parts(memory: Floats, s: Structures) -> tuple[Floats, Floats, Relation, Floats]:
+    """A point (2, d), differences of eight means to it (d, 8), its distances in n slots, spare."""
     n, d = s.id.size, s.drift.shape[1]
     q = row(memory, d * LANES, n)
     x = matrix(memory, d * LANES + n, 2, d)
     for c in range(d):
         x[1, c] = 0.0
-    return x, matrix(memory, 0, d, LANES), Relation(q, q, q, q, q)
+    rest = d * (LANES + 2) + n
+    spare = row(memory, rest, memory.size - rest)
+    return x, matrix(memory, 0, d, LANES), Relation(q, q, q, q, q), spare
 
 
 class Readers(NamedTuple):
@@ -121,11 +125,11 @@ def find_nearest(
     """
     s = view_in_kernel(pool, kind)
     live, unit = int(s.head[LIVE]), Unit(1.0 / s.head[SCALE], s.head[REACH])
-    x, offset, to_all = reading_parts(memory, s)
+    x, offset, to_all, spare = reading_parts(memory, s)
     for t in range(nearest.size):
         for c in range(x.shape[1]):
             x[0, c] = X[t * x.shape[1] + c]
-        distances_of_point(x, s, unit, to_all, offset, kind)
+        distances_of_point(x, s, unit, to_all, offset, spare, kind)
         nearest[t] = position[first_smallest(to_all.q, s.id, live)]
 
 
@@ -140,7 +144,7 @@ def find_least_nlt(
     """
     s = view_in_kernel(pool, kind)
     live, unit = int(s.head[LIVE]), Unit(1.0 / s.head[SCALE], s.head[REACH])
-    x, offset, to_all = reading_parts(memory, s)
+    x, offset, to_all, spare = reading_parts(memory, s)
     q = to_all.q
     n_groups = least.shape[1]
     for t in range(least.shape[0]):
@@ -148,7 +152,7 @@ def find_least_nlt(
             x[0, c] = X[t * x.shape[1] + c]
         for g in range(n_groups):
             least[t, g] = np.inf
-        distances_of_point(x, s, unit, to_all, offset, kind)
+        distances_of_point(x, s, unit, to_all, offset, spare, kind)
         for i in range(live):
             g = group[i]
             if g >= 0 and q[i] < least[t, g]:

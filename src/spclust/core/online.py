@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.core.compile import compiled_once, kernel, paragraph
+from spclust.core.compile import compiled_once, inner, kernel, paragraph
 from spclust.core.footprint import fading, updated_total
 from spclust.core.lanes import LANES, below_bits, load, store
 from spclust.core.merging import (
@@ -29,7 +29,6 @@ from spclust.core.merging import (
     point_mass,
 )
 from spclust.core.neighbours import (
-    NOBODY,
     clear_from,
     closest_pair_within,
     connect,
@@ -38,14 +37,19 @@ from spclust.core.neighbours import (
 )
 from spclust.core.powers import exponential
 from spclust.core.slots import move, seat_left_free, seat_to_grow
+from spclust.core.spreads import lacks_memory
 from spclust.core.structures import (
     BETA,
     CAPACITY,
+    CRAMPED,
     FEATURES,
     GROWN,
     IN_LOGS,
+    LARGEST,
     LIVE,
+    LOOKED,
     NLT_MAX,
+    NOBODY,
     POINT,
     PRUNED,
     SEEN,
@@ -62,23 +66,28 @@ from spclust.core.workspace import Workspace, workspace
 TOO_MANY = -2  # in place of a slot: there is one structure more than N
 
 
-def learn(pool: Floats, X: Floats, scratch: Floats) -> None:
-    """Learn the rows of X, all finite, one after the other in one array. Modified in place: pool.
+def learn(pool: Floats, X: Floats, scratch: Floats, row: int = 0) -> int:
+    """Learn the rows of X from `row` on, all finite, one after the other in one array.
+
+    The number of the row after the last one learnt: there are more only if first the pool has to
+    be made larger. Modified in place: pool, scratch.
 
     To prune, and to unite any two spreads, is rare and compiles to as much code as all the rest: it
     is called, and compiled, only when it is needed; first of all, if the last call was interrupted
     before it.
     """
-    step, row = learning_kernel(pool), 0
+    step = learning_kernel(pool)
     while True:
-        if pool[LIVE] > pool[CAPACITY]:
+        if pool[CRAMPED] > 0.0:
+            return row
+        if pool[LIVE] > pool[CAPACITY] or pool[LOOKED] > 0.0:
             make_room(pool, scratch)
         elif row * int(pool[FEATURES]) < X.size:
             before, row = row, abs(step(pool, X, scratch, row))
-            if row == before:
+            if row == before and pool[CRAMPED] == 0.0:
                 raise ValueError(f"Row {row} is not finite.")
         else:
-            return
+            return row
 
 
 def learning_kernel(pool: Floats) -> Any:
@@ -126,10 +135,11 @@ def learn_from(row: int, X: Floats, pool: Floats, scratch: Floats, kind: int) ->
     s = view_in_kernel(pool, kind)
     work = workspace(scratch, s)
     changed, rows = NOBODY, X.size // work.e.size
-    if s.head[LIVE] > s.head[CAPACITY]:  # a call was interrupted before it pruned
+    if s.head[LIVE] > s.head[CAPACITY] or s.head[LOOKED] > 0.0:  # interrupted before it pruned
         return row
     for t in range(row, rows + 1):
-        another = t < rows and take(X, t, work)
+        another = t < rows and not lacks_memory(s.head[LARGEST] + 1.0, s, kind)
+        another = another and take(X, t, work)
         measure(changed, another, s, work, kind)
         if not another:
             return t
@@ -249,25 +259,38 @@ def prune(pool: Floats, scratch: Floats, kind: int) -> None:
     """
     s = view_in_kernel(pool, kind)
     work = workspace(scratch, s)
-    last = -1.0
+    last = s.head[LOOKED] - 1.0
     while True:
         i = next_too_light(s, last)
-        if i >= 0:
-            last = s.id[i]
+        light = i >= 0
+        if light:
             read_relation(i, s, work.changed)
             j = first_smallest(work.changed.odds, s.id, int(s.head[LIVE]))
             if nlt_from_odds(work.changed.odds[j], s.head[IN_LOGS] == 1.0) >= s.head[NLT_MAX]:
                 s.head[PRUNED] += s.count[i]
+                last = look_at(i, s)
                 remove(i, s, work)
                 continue
         elif s.head[LIVE] > s.head[CAPACITY]:  # E6: a prune may have made room
             i, j = closest_pair_within(np.inf, s)
         else:
+            s.head[LOOKED] = 0.0
             return
+        if lacks_memory(s.rank[i] + s.rank[j] + 1.0, s, kind):
+            return  # to be called again
+        if light:
+            last = look_at(i, s)
         changed, other = seats(i, j, s, work)
         merge_any(changed, other, s, work, kind)
         remove(other, s, work)
         measure(changed, False, s, work, kind)
+
+
+@inner
+def look_at(slot: int, s: Structures) -> float:
+    """Note which structure is being pruned: its id. Modified in place: s."""
+    s.head[LOOKED] = s.id[slot] + 1.0
+    return s.id[slot]
 
 
 @paragraph

@@ -12,6 +12,7 @@ from spclust.core.factor import copy_matrix
 from spclust.core.lanes import LANES
 from spclust.core.neighbours import connect, read_relation
 from spclust.core.structures import (
+    FREE,
     GROWN,
     Structures,
     copy_lane,
@@ -50,6 +51,10 @@ def move(source: int, target: int, s: Structures, work: Workspace) -> None:
     s.id[target] = s.id[source]
     s.least[target] = s.least[source]
     s.renewals[target] = s.renewals[source]
+    s.rank[target], s.base[target] = s.rank[source], s.base[source]
+    for k in range(int(s.rank[source])):
+        s.place[target, k] = s.place[source, k]
+    s.rank[source] = 0.0  # its directions are the other slot's now
     move_relations(source, target, s, work.changed)
     follow(source, target, work.point)
 
@@ -60,6 +65,15 @@ def follow(source: int, target: int, to_all: Relation) -> None:
     to_all.odds[target] = to_all.odds[source]
     to_all.odds_back[target] = to_all.odds_back[source]
     to_all.pair[target] = to_all.pair[source]
+
+
+@inner
+def release_directions(slot: int, s: Structures) -> None:
+    """The directions of a slot, if it has any, are nobody's any more. Modified in place: s."""
+    for k in range(int(s.rank[slot])):
+        s.free[int(s.head[FREE])] = s.place[slot, k]
+        s.head[FREE] += 1
+    s.rank[slot] = 0.0
 
 
 @paragraph
@@ -92,6 +106,7 @@ def seat_left_free(slot: int, s: Structures, work: Workspace) -> int:
     """
     if slot >= int(s.head[GROWN]):
         return slot
+    release_directions(slot, s)
     s.head[GROWN] -= 1
     last = int(s.head[GROWN])
     if slot != last:

@@ -1,7 +1,7 @@
 """What each kind of spread has to do, by its kind: measure distances, and cover another spread.
 
-Spreads are `full`, `diagonal` or `spherical`; see `kinds`. `kind` is known when a kernel is
-compiled, so that of each function below one branch is left.
+Spreads are `full`, `diagonal`, `spherical` or of `lowrank`; see `kinds`. `kind` is known when a
+kernel is compiled, so that of each function below one branch is left.
 """
 
 from spclust.arrays import Floats
@@ -20,19 +20,31 @@ from spclust.core.full import (
     squares_in_one_full,
     two_squares_in_each_full,
 )
-from spclust.core.kinds import DIAGONAL, PLANE, SPHERICAL
+from spclust.core.kinds import DIAGONAL, LOWRANK, PLANE, SPHERICAL
 from spclust.core.lanes import Eight, load, same_at
+from spclust.core.lowrank import (
+    cover_lowrank,
+    cover_lowrank_in_general,
+    cramped,
+    squares_in_each_lowrank,
+    squares_in_one_lowrank,
+)
 from spclust.core.spherical import cover_spherical
 from spclust.core.structures import Structures
 from spclust.core.workspace import Workspace
 
 
 @paragraph
-def squares_in_each(W: Floats, offset: Floats, plain: Eight, kind: int) -> Eight:
-    """Squared distances of eight offsets (d, 8), each in the metric of its own W (t, 8).
+def squares_in_each(
+    b: int, s: Structures, offset: Floats, plain: Eight, spare: Floats, kind: int
+) -> Eight:
+    """Squared distances of eight offsets (d, 8), each in the metric of its own slot of block b.
 
-    `plain` are their squared lengths.
+    `plain` are their squared lengths. Modified in place: spare, scratch.
     """
+    if kind == LOWRANK:
+        return squares_in_each_lowrank(b, s, offset, plain, spare)
+    W = s.whiten[b]
     if kind == SPHERICAL:
         return plain * load(W, 0) * load(W, 0)
     if kind == DIAGONAL:
@@ -42,24 +54,44 @@ def squares_in_each(W: Floats, offset: Floats, plain: Eight, kind: int) -> Eight
 
 @paragraph
 def two_squares_in_each(
-    W: Floats, first: Floats, second: Floats, plain1: Eight, plain2: Eight, kind: int
+    b: int, s: Structures, work: Workspace, plain: Eight, plain_next: Eight, kind: int
 ) -> tuple[Eight, Eight]:
-    """What `squares_in_each` gives for two sets of offsets; W is read once for both."""
+    """What `squares_in_each` gives for work.offset and work.ahead; factors are read once for both.
+
+    Modified in place: work.
+    """
+    if kind == LOWRANK:
+        squares = squares_in_each_lowrank(b, s, work.offset, plain, work.spare)
+        return squares, squares_in_each_lowrank(b, s, work.ahead, plain_next, work.spare)
+    W = s.whiten[b]
     if kind == SPHERICAL:
-        return plain1 * load(W, 0) * load(W, 0), plain2 * load(W, 0) * load(W, 0)
+        return plain * load(W, 0) * load(W, 0), plain_next * load(W, 0) * load(W, 0)
     if kind == DIAGONAL:
-        return two_squares_in_each_diagonal(W, first, second)
-    return two_squares_in_each_full(W, first, second)
+        return two_squares_in_each_diagonal(W, work.offset, work.ahead)
+    return two_squares_in_each_full(W, work.offset, work.ahead)
 
 
 @paragraph
-def squares_in_one(W: Floats, offset: Floats, plain: Eight, kind: int) -> Eight:
-    """Squared distances of eight offsets (d, 8), of squared lengths `plain`, in one metric."""
+def squares_in_one(slot: int, s: Structures, work: Workspace, plain: Eight, kind: int) -> Eight:
+    """Squared distances of the eight work.offset (d, 8) in the metric of one slot.
+
+    Its factor is work.W, and `plain` are their squared lengths. Modified in place: work.
+    """
+    if kind == LOWRANK:
+        return squares_in_one_lowrank(slot, s, work.offset, plain, work.spare)
     if kind == SPHERICAL:
-        return plain * same_at(W, 0) * same_at(W, 0)
+        return plain * same_at(work.W, 0) * same_at(work.W, 0)
     if kind == DIAGONAL:
-        return squares_in_one_diagonal(W, offset)
-    return squares_in_one_full(W, offset)
+        return squares_in_one_diagonal(work.W, work.offset)
+    return squares_in_one_full(work.W, work.offset)
+
+
+@paragraph
+def lacks_memory(rank: float, s: Structures, kind: int) -> bool:
+    """Whether the state has to be made larger before a merge, to a spread of that rank at most."""
+    if kind == LOWRANK:
+        return cramped(rank, s)
+    return False
 
 
 @paragraph
@@ -73,6 +105,8 @@ def cover(keeper: int, other: int, share: float, s: Structures, work: Workspace,
         return cover_spherical(keeper, other, share, s, work)
     if kind == DIAGONAL:
         return cover_diagonal(keeper, other, share, s, work)
+    if kind == LOWRANK:
+        return cover_lowrank(keeper, other, share, s, work)
     if kind == PLANE:
         return cover_in_plane(keeper, other, share, s, work)
     return cover_full(keeper, other, share, s, work)
@@ -83,5 +117,7 @@ def cover_in_general(
     keeper: int, other: int, share: float, s: Structures, work: Workspace, kind: int
 ) -> None:
     """What `cover` does, whatever it takes. Modified in place: s, work."""
-    if kind != SPHERICAL and kind != DIAGONAL:
+    if kind == LOWRANK:
+        cover_lowrank_in_general(keeper, other, share, s, work)
+    elif kind != SPHERICAL and kind != DIAGONAL:
         cover_full_in_general(keeper, other, share, s, work)

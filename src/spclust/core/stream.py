@@ -14,8 +14,10 @@ import numpy as np
 from spclust.arrays import Floats, Integers, Rows
 from spclust.core import offline, online
 from spclust.core.compile import entry
+from spclust.core.kinds import FULL
 from spclust.core.parts import aligned
 from spclust.core.structures import (
+    CRAMPED,
     EVALUATIONS,
     FEATURES,
     IN_LOGS,
@@ -25,8 +27,10 @@ from spclust.core.structures import (
     RESCANS,
     SEEN,
     configure,
-    dense_spreads,
+    dense_spread,
     empty_pool,
+    enlarged,
+    first_room,
     kind_of,
     means,
     pool_size,
@@ -40,6 +44,7 @@ from spclust.params import Params
 # an interrupt, which is heard between chunks, is heard within about a second.
 _LARGEST_CHUNK = 65_536
 _CHUNK_WORK = 1e9  # multiplications
+_LARGEST_CHUNK_NUMBERS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,12 +75,14 @@ class Stream:
 
     def __init__(self, params: Params, d: int) -> None:
         self.params = params
+        room = first_room(params, d)
         try:
-            self.pool = empty_pool(params, d)
+            self.pool = empty_pool(params, d, room)
         except MemoryError:
             raise MemoryError(
                 f"{params.n_structures} structures of {d} features need "
-                f"{8e-9 * pool_size(params, d):.1f} GB: lower n_structures."
+                f"{8e-9 * pool_size(params, d, room):.1f} GB: lower n_structures, or choose "
+                'covariance_type "lowrank" or "diag".'
             ) from None
         self.__setstate__({"params": params, "pool": self.pool})
 
@@ -121,7 +128,14 @@ class Stream:
     def learn(self, X: Rows) -> None:
         """Learn the rows of X (rows, d), all finite, in order."""
         for _, rows in self._chunks(X):
-            online.learn(self.pool, rows, self.scratch)
+            self._learn_flat(rows)
+
+    def _learn_flat(self, rows: Floats) -> None:
+        row = online.learn(self.pool, rows, self.scratch)
+        while self.pool[CRAMPED] > 0.0:
+            self.pool = enlarged(self.pool, self.params)
+            self.scratch = aligned(scratch_size(self.pool))
+            row = online.learn(self.pool, rows, self.scratch, row)
 
     def point_learner(self) -> tuple[Any, Floats, Floats, tuple[int]]:
         """What learning one point at a time needs: machine code, its memories, a point's shape."""
@@ -130,7 +144,9 @@ class Stream:
 
     def make_room(self) -> None:
         """Prune, after a point was learnt that left something to prune."""
-        online.make_room(self.pool, self.scratch)
+        nothing = np.empty(0)
+        nothing.flags.writeable = False
+        self._learn_flat(nothing)
 
     def order(self) -> Integers:
         """Slots of the structures, oldest structure first."""
@@ -185,11 +201,12 @@ class Stream:
     def table(self, labels: Integers) -> StructureTable:
         """All structures, oldest first, with their labels (k,)."""
         s, order, scale = view(self.pool), self.order(), self.params.scale
-        spreads, d = s.Sigma[order], s.drift.shape[1]
+        state = view(self.pool.copy())
 
         def dense() -> Floats:
             largest = np.finfo(float).max / max(scale, 1.0)
-            return np.clip(scale * dense_spreads(spreads, d), -largest, largest) * scale
+            spreads = np.stack([dense_spread(int(slot), state) for slot in order])
+            return np.clip(scale * spreads, -largest, largest) * scale
 
         columns = {
             "mean": means(s, order),
@@ -232,7 +249,8 @@ class Stream:
         one type.
         """
         n, d = self.params.n_structures, X.shape[1]
-        size = max(1, min(_LARGEST_CHUNK, int(_CHUNK_WORK / (4 * n * d * d + d**3))))
+        work = 4 * n * d * d + d**3 if self.params.kind == FULL else 64 * n * d
+        size = max(1, min(_LARGEST_CHUNK, int(_CHUNK_WORK / work), _LARGEST_CHUNK_NUMBERS // d))
         end = len(X) if stop is None else stop
         for first in range(start, end, size):
             part = slice(first, min(first + size, end))

@@ -23,7 +23,7 @@ import numpy as np
 from spclust.arrays import Floats, Integers
 from spclust.core.compile import inner, leaf, paragraph
 from spclust.core.factor import copy_matrix
-from spclust.core.kinds import FULL, PLANE, sizes
+from spclust.core.kinds import FULL, LOWRANK, PLANE, Room, sizes
 from spclust.core.lanes import LANES
 from spclust.core.parts import aligned, cube, matrix, row
 from spclust.core.typicality import LARGEST_LINEAR_EXPONENT
@@ -32,16 +32,22 @@ from spclust.params import Params
 # Where things are in the pool's head.
 CAPACITY, FEATURES, EXPONENT, GAMMA, BETA, W_MIN, NLT_MAX, SCALE = range(8)
 REACH, LIVE, SEEN, PRUNED, MERGED, IN_LOGS, EVALUATIONS, RESCANS = range(8, 16)
-GROWN, CONNECTIONS, KIND, FACTOR, SPREAD_ROWS, SPREAD_COLUMNS = range(16, 22)
-_HEAD = 24
-_ROWS = 9  # arrays with one number for each slot
+GROWN, CONNECTIONS, KIND, FACTOR, SPREAD_ROWS, SPREAD_COLUMNS, RANK, DIRECTIONS = range(16, 24)
+FREE, LARGEST, MOST, LOOKED, CRAMPED = range(24, 29)
+_HEAD = 32
+_ROWS = 11  # arrays with one number for each slot
 
+NOBODY = -1  # in place of a slot
 POINT = -1  # in place of a slot: the point that is being learnt
 
 # Larger differences are taken to be this large: the first in units of scale, whose squares are
 # summed over all features; the second in the unit of the data, whose squares are covariances.
 FARTHEST = 1e150
 _FARTHEST_IN_DATA = 1e153
+
+
+_NO_ROOM = Room()
+_FIRST_RANK = 8
 
 
 class Structures(NamedTuple):
@@ -61,28 +67,37 @@ class Structures(NamedTuple):
     least: Any  # (n,) no eigenvalue of Sigma is below this
     renewals: Any  # (n,) times that the factor was changed since it was computed
     connection: Any  # (n,) number of the connection in which row i below was written
+    rank: Any  # (n,) directions that the spread has, if it is of low rank: see `lowrank`
+    base: Any  # (n,) what the spread is in all others
     odds: Any  # (n, n) [i, j]: odds of mean i in structure j, if row i is later than row j
     odds_back: Any  # (n, n) [i, j]: odds of mean j in structure i, if row i is later than row j
     pair: Any  # (n, n) [i, j], i < j: odds of D(i, j)
+    place: Any  # (n, most) rows of `basis` that are the directions of slot i
+    free: Any  # (rows,) rows of `basis` that nobody has: the first head[FREE]
+    basis: Any  # (rows, d) directions, of length 1
 
 
-def pool_size(params: Params, d: int) -> int:
+def pool_size(params: Params, d: int, room: Room) -> int:
     """Floats in the pool of a stream of d features: room for N structures and the newest point."""
     n = (params.n_structures + LANES) // LANES * LANES
-    size = sizes(params.kind, d)
-    return _HEAD + n * (2 * d + size.factor + size.rows * size.columns + _ROWS + 3 * n)
+    size = sizes(params.kind, d, room)
+    spread = size.factor + size.rows * size.columns + room.rank
+    return _HEAD + n * (2 * d + spread + _ROWS + 3 * n) + room.directions * (d + 1)
 
 
-def empty_pool(params: Params, d: int) -> Floats:
+def empty_pool(params: Params, d: int, room: Room = _NO_ROOM) -> Floats:
     """The state before the first point."""
-    pool = aligned(pool_size(params, d))
+    pool = aligned(pool_size(params, d, room))
     pool[:] = 0.0
     pool[CAPACITY], pool[FEATURES], pool[KIND] = params.n_structures, d, params.kind
-    pool[FACTOR], pool[SPREAD_ROWS], pool[SPREAD_COLUMNS] = sizes(params.kind, d)
+    pool[FACTOR], pool[SPREAD_ROWS], pool[SPREAD_COLUMNS] = sizes(params.kind, d, room)
+    pool[RANK], pool[DIRECTIONS] = room
+    pool[FREE], pool[MOST] = room.directions, min(params.max_rank, d)
     configure(pool, params)
     pool[IN_LOGS] = params.exponent > LARGEST_LINEAR_EXPONENT
     s = view(pool)
-    s.Sigma[:], s.whiten[:], s.least[:] = 1.0, 1.0, 1.0
+    s.Sigma[:], s.whiten[:], s.least[:], s.base[:] = 1.0, 1.0, 1.0, 1.0
+    s.free[:] = np.arange(room.directions)
     if params.kind == FULL:
         s.Sigma[:] = np.eye(d)
         s.whiten[:] = np.eye(d)[np.tril_indices(d)][:, np.newaxis]
@@ -104,6 +119,7 @@ def view_of(pool: Any, kind: int) -> Structures:
     if kind == PLANE:  # loops over known numbers need no loop
         d, t, height, width = 2, 3, 2, 2
     n = (int(pool[CAPACITY]) + LANES) // LANES * LANES
+    rank, directions = int(pool[RANK]), int(pool[DIRECTIONS])
     anchor = _HEAD
     drift = anchor + d * n
     whiten = drift + d * n
@@ -112,6 +128,9 @@ def view_of(pool: Any, kind: int) -> Structures:
     odds = rows + _ROWS * n
     odds_back = odds + n * n
     pair = odds_back + n * n
+    place = pair + n * n
+    free = place + n * rank
+    basis = free + directions
     return Structures(
         row(pool, 0, _HEAD),
         cube(pool, anchor, n // LANES, d, LANES),
@@ -127,13 +146,53 @@ def view_of(pool: Any, kind: int) -> Structures:
         row(pool, rows + 6 * n, n),
         row(pool, rows + 7 * n, n),
         row(pool, rows + 8 * n, n),
+        row(pool, rows + 9 * n, n),
+        row(pool, rows + 10 * n, n),
         matrix(pool, odds, n, n),
         matrix(pool, odds_back, n, n),
         matrix(pool, pair, n, n),
+        matrix(pool, place, n, rank),
+        row(pool, free, directions),
+        matrix(pool, basis, directions, d),
     )
 
 
 view_in_kernel = paragraph(view_of)
+
+
+def first_room(params: Params, d: int) -> Room:
+    """Memory for the directions of the first structures, if spreads are of low rank."""
+    if params.kind != LOWRANK:
+        return Room()
+    return Room(
+        min(d, 2 * min(params.max_rank, _FIRST_RANK) + 1), params.n_structures + _FIRST_RANK
+    )
+
+
+def enlarged(pool: Floats, params: Params) -> Floats:
+    """The same state with more room, for what is needed and some more."""
+    old, needed = view(pool), int(pool[CRAMPED])
+    d, rank, directions = old.basis.shape[1], old.place.shape[1], old.free.size
+    more = Room(
+        min(d, max(rank, needed + needed // 8 + 1)),
+        directions + max(directions // 8, needed + 1),
+    )
+    pool = empty_pool(params, d, more)
+    new, sized = view(pool), pool[[SPREAD_COLUMNS, RANK, DIRECTIONS]]
+    for ours, theirs in zip(new, old, strict=True):
+        if ours.shape == theirs.shape:
+            ours[...] = theirs
+    pool[[SPREAD_COLUMNS, RANK, DIRECTIONS]] = sized
+    free, t = int(old.head[FREE]), rank * (rank + 1) // 2
+    half = new.Sigma.shape[2] // 2
+    new.Sigma[:, :, :t], new.Sigma[:, :, half : half + t] = old.Sigma[..., :t], old.Sigma[..., t:]
+    new.place[:, :rank] = old.place
+    new.free[:free] = old.free[:free]
+    new.free[free : free + more.directions - directions] = np.arange(directions, more.directions)
+    new.head[FREE] += more.directions - directions
+    new.head[CRAMPED] = 0.0
+    new.basis[:directions] = old.basis
+    return pool
 
 
 def kind_of(pool: Floats) -> int:
@@ -153,11 +212,19 @@ def means(s: Structures, slots: Integers) -> Floats:
     return chosen
 
 
-def dense_spreads(Sigma: Floats, d: int) -> Floats:
-    """Spreads (k, d, d) from what the state has of them, in units of scale^2."""
-    if Sigma.shape[1] == d:
-        return Sigma
-    dense: Floats = np.broadcast_to(Sigma, (len(Sigma), 1, d)) * np.eye(d)
+def dense_spread(slot: int, s: Structures) -> Floats:
+    """The spread (d, d) of a slot from what the state has of it, in units of scale^2."""
+    Sigma, d, rank = s.Sigma[slot], s.drift.shape[1], int(s.rank[slot])
+    dense: Floats = np.eye(d)
+    if s.head[KIND] == FULL:
+        dense = Sigma.copy()
+    elif s.head[KIND] == LOWRANK:
+        small, V = np.zeros((rank, rank)), s.basis[s.place[slot, :rank].astype(np.int64)]
+        small[np.tril_indices(rank)] = Sigma[0, : rank * (rank + 1) // 2]
+        small += np.tril(small, -1).T - s.base[slot] * np.eye(rank)
+        dense = s.base[slot] * dense + V.T @ small @ V
+    else:
+        dense = Sigma[0] * dense
     return dense
 
 
@@ -218,6 +285,7 @@ def write_fresh_spread(slot: int, s: Structures) -> None:
     copy_matrix(s.Sigma[fresh], s.Sigma[slot])
     copy_lane(fresh, slot, s.whiten)
     s.least[slot], s.renewals[slot] = 1.0, 0.0
+    s.rank[slot], s.base[slot] = 0.0, 1.0
 
 
 @inner

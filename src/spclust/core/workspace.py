@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from spclust.arrays import Floats
 from spclust.core.compile import paragraph
+from spclust.core.kinds import spare_size
 from spclust.core.lanes import LANES
 from spclust.core.parts import matrix, row
 from spclust.core.point_union import UnionScratch
@@ -17,6 +18,8 @@ class Unit(NamedTuple):
     per_scale: float  # 1 / scale
     reach: float  # the largest difference, in units of scale
 
+
+spare_size_in_kernel = paragraph(spare_size)
 
 _VECTORS = 10  # of d numbers each
 _ROWS = 10  # of a number for each slot
@@ -35,13 +38,15 @@ class Workspace(NamedTuple):
     changed: Relation  # how a structure that changed stands to all others
     union: UnionScratch
     unit: Unit
+    spare: Any  # for spreads of low rank
 
 
 def scratch_size(pool: Floats) -> int:
     """Floats of scratch memory that learning into a pool needs."""
     s = view(pool)
     n, d = s.id.size, s.drift.shape[1]
-    return _VECTORS * d + _ROWS * n + 2 * d * LANES + s.whiten.shape[1] + s.Sigma.shape[1] ** 2
+    spread = s.whiten.shape[1] + s.Sigma.shape[1] ** 2 + spare_size(d, s.place.shape[1])
+    return _VECTORS * d + _ROWS * n + 2 * d * LANES + spread
 
 
 @paragraph
@@ -65,6 +70,7 @@ def workspace(scratch: Floats, s: Structures) -> Workspace:
     vectors = ahead + d * LANES
     W = vectors + _VECTORS * d
     R = W + s.whiten.shape[1]
+    spare = R + s.Sigma.shape[1] ** 2
     return Workspace(
         matrix(scratch, vectors, 2, d),
         matrix(scratch, vectors + 2 * d, 2, d),
@@ -83,4 +89,5 @@ def workspace(scratch: Floats, s: Structures) -> Workspace:
             row(scratch, vectors + 9 * d, d),
         ),
         Unit(1.0 / s.head[SCALE], s.head[REACH]),
+        row(scratch, spare, spare_size_in_kernel(d, s.place.shape[1])),
     )

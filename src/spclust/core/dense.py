@@ -1,0 +1,126 @@
+"""A spread as a matrix, of all features or of the few directions that count, and how it grows.
+
+For the union with a single point, which nearly all merges are, see `point_union`.
+"""
+
+from typing import Any, NamedTuple
+
+from spclust.arrays import Floats
+from spclust.core.compile import inner, leaf, paragraph
+from spclust.core.factor import (
+    invert_transposed,
+    least_eigenvalue_bound,
+    raise_diagonal,
+    renew_inverse,
+    shifted_cholesky,
+    times_vector,
+    write_identity,
+)
+from spclust.core.point_union import UnionScratch, covers, stretch_by_factor, union_with_point
+from spclust.core.structures import Structures
+from spclust.core.union import surely_holds, unite
+
+_FLOOR = 1.0  # in units of scale every spread is at least the identity
+
+# A factor is computed anew after so many renewals, each of which adds a rounding error, and where
+# one adds more than this to the spread, in units of the spread: the error would be as large.
+_MOST_RENEWALS = 32.0
+_LARGEST_RENEWAL = 1.0
+
+
+class Dense(NamedTuple):
+    """The spread of one structure, and where the mean is that it is to cover."""
+
+    Sigma: Any  # (k, k)
+    W: Any  # (k (k + 1) / 2,) its factor, packed
+    e: Any  # (k,) offset of the other mean
+    union: UnionScratch
+
+
+@inner
+def cover_point(slot: int, share: float, own: Dense, s: Structures) -> bool:
+    """Make a spread, and its factor, cover a single point. Eq. 14 to 16.
+
+    `slot` tells what is known of the spread, and `share` is the point's in the merged mean. False,
+    and the spread as it was, if it takes `cover_any`. Modified in place: own, s.
+    """
+    Sigma, W, e, union = own
+    if covers(W, e, share, s.least[slot], union.p, union.v):
+        grow_along(slot, share, own, s)
+        return True
+    if s.renewals[slot] < _MOST_RENEWALS and stretch_by_factor(Sigma, W, e, share, union):
+        s.renewals[slot] += 2.0
+        return True
+    if not union_with_point(Sigma, e, share, s.least[slot], union):
+        return False
+    factor_anew(slot, own, s)
+    return True
+
+
+@inner
+def cover_any(slot: int, share: float, own: Dense, spread: Floats, s: Structures) -> None:
+    """What `cover_point` does, for a structure of another spread (k, k). Modified in place: own, s.
+
+    If that is a single point, `spread` is own.union.R.
+    """
+    Sigma, W, e, union = own
+    delta1, delta2 = union.v, union.w
+    for c in range(e.size):
+        delta1[c], delta2[c] = share * e[c], (share - 1.0) * e[c]
+    if surely_holds(W, spread, delta2):
+        times_vector(W, e, union.p)
+        grow_along(slot, share, own, s)
+        return
+    unite(Sigma, delta1, spread, delta2, _FLOOR)
+    factor_anew(slot, own, s)
+
+
+@paragraph
+def spread_of_point(own: Dense) -> Floats:
+    """The spread of a single point: I, in scratch memory. Modified in place: own."""
+    write_identity(own.union.R)
+    return own.union.R
+
+
+@inner
+def grow_along(slot: int, share: float, own: Dense, s: Structures) -> None:
+    """Add to a spread what its own move adds, Eq. 14, and no more: it covers the other one.
+
+    own.union.p is W e. Modified in place: own, s.
+    """
+    p = own.union.p
+    add_square(own.Sigma, share, own.e)
+    if not renewable(s.renewals[slot], p, share):
+        factor_anew(slot, own, s)
+        return
+    for c in range(p.size):
+        p[c] *= share
+    renew_inverse(own.W, p, own.union.v)
+    s.renewals[slot] += 1.0
+
+
+@inner
+def factor_anew(slot: int, own: Dense, s: Structures) -> None:
+    """Compute the factor of a spread. Modified in place: own, s."""
+    R, inverse = own.union.R, own.union.inverse
+    shifted_cholesky(own.Sigma, 0.0, _FLOOR, R, inverse)
+    raise_diagonal(own.Sigma, R)
+    invert_transposed(R, inverse, own.W)
+    s.least[slot], s.renewals[slot] = least_eigenvalue_bound(own.W), 0.0
+
+
+@leaf
+def add_square(Sigma: Floats, share: float, e: Floats) -> None:
+    """Add share^2 e e^T, Eq. 14, to Sigma (k, k). Modified in place: Sigma."""
+    for r in range(e.size):
+        for c in range(e.size):
+            Sigma[r, c] += (share * e[r]) * (share * e[c])
+
+
+@leaf
+def renewable(renewals: float, p: Floats, share: float) -> bool:
+    """Whether a factor may be changed for share^2 e e^T instead of computed; p (k,) is W e."""
+    added = 0.0
+    for c in range(p.size):
+        added += p[c] * p[c]
+    return renewals < _MOST_RENEWALS and share * share * added <= _LARGEST_RENEWAL
