@@ -10,6 +10,8 @@ import numba
 from numba import njit
 from numba.core.caching import IndexDataCacheFile
 
+from spclust.core.linked import AS_A_PART
+
 _CONFIG: Any = numba.config
 
 # error_model="numpy": 1 / 0 is inf, not an exception. "contract" allows fused multiply-adds;
@@ -22,6 +24,7 @@ _OPTIONS: dict[str, Any] = {
     # Said in so many words, lest a function takes these over from the one that first calls it.
     "no_cpython_wrapper": False,
     "no_cfunc_wrapper": False,
+    "forceinline": False,
 }
 
 _COMPILING = Lock()
@@ -87,32 +90,47 @@ def leaf(function: Callable[..., Any]) -> Any:
 
     Handing an array to a function that stays a function costs as much as fifty additions.
     """
-    return _compiled(function, {**_OPTIONS, "forceinline": True})
+    return _part_or_kernel(function, {**_OPTIONS, "forceinline": True})
 
 
 def inner(function: Callable[..., Any]) -> Any:
     """A leaf for kernels alone: not to be called from Python.
 
-    For functions of structures or of eight numbers at a time. To take such arguments apart, should
-    they come from Python, would take more code than the function itself, and time to compile it.
+    For functions of structures or of eight numbers at a time, which do not come from Python.
     """
-    return _compiled(function, {**_OPTIONS, **_FOR_KERNELS_ALONE, "forceinline": True})
+    return _part(function, {**_OPTIONS, "forceinline": True})
 
 
 def separate(function: Callable[..., Any]) -> Any:
-    """A function for kernels alone that stays a function.
+    """A function that may stay a function: the compiler decides, by its length.
 
-    For what is seldom called, or long and called from several places: it is compiled once.
+    For what is seldom called, or long and called from several places.
     """
-    return _compiled(function, {**_OPTIONS, **_FOR_KERNELS_ALONE})
+    return _part_or_kernel(function, _OPTIONS)
 
 
 def reduction(function: Callable[..., Any]) -> Any:
     """A leaf that may add numbers, none NaN, in any order: only so is a sum vectorised."""
-    return _compiled(
+    return _part_or_kernel(
         function,
         {**_OPTIONS, "fastmath": {"contract", "reassoc", "nsz", "nnan"}, "forceinline": True},
     )
+
+
+def _part(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Compile `function` as far as those that call it need it; they are what is kept on disk."""
+    if _CONFIG.DISABLE_JIT:
+        return function
+    return njit(**{**options, **_FOR_KERNELS_ALONE, **AS_A_PART})(function)
+
+
+def _part_or_kernel(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """A kernel to Python, which need not ever call it, and a part to other kernels."""
+    dispatcher, part = _compiled(function, options), _part(function, options)
+    if not _CONFIG.DISABLE_JIT:
+        dispatcher.get_call_template = part.get_call_template
+        dispatcher.get_overload = part.get_overload
+    return dispatcher
 
 
 def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.core.compile import leaf
+from spclust.core.compile import leaf, separate
 from spclust.core.factor import (
     PIVOT_NOISE,
     dot,
@@ -85,7 +85,7 @@ def covers(W: Floats, e: Floats, rho: float, least: float, p: Floats, v: Floats)
     return excess * (first + dot(v, v, 0) * rest) <= 1.0
 
 
-@leaf
+@separate
 def stretch_by_factor(S: Floats, W: Floats, e: Floats, rho: float, scratch: UnionScratch) -> bool:
     """Make S (d, d) the union with a point that sticks out, and W (t,) its factor.
 
@@ -137,7 +137,7 @@ def stretch_by_factor(S: Floats, W: Floats, e: Floats, rho: float, scratch: Unio
     return True
 
 
-@leaf
+@separate
 def union_with_point(S: Floats, e: Floats, rho: float, least: float, scratch: UnionScratch) -> bool:
     """Make S (d, d) the union of itself and a point at offset e (d,). Eq. (16), §III-C.
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.core.compile import inner, leaf, separate
+from spclust.core.compile import inner, leaf
 from spclust.core.lanes import (
     LANES,
     Eight,
@@ -121,7 +121,7 @@ def log_pair_odds(a: Eight, b: Eight) -> Eight:
     return top + logarithm(terms)
 
 
-@separate
+@inner
 def relation_odds(r: Relation, p: float, in_logs: bool, n: int) -> bool:
     """Odds of n distances, both ways, and of the pairs; False if they left the linear range.
 
