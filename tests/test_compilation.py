@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import spclust
-from spclust.core.compile import kernel
+from spclust.core.compile import kernel, leaf
 
 LEARN = """
 import numpy as np
@@ -72,6 +72,18 @@ def test_a_kernel_that_cannot_be_kept_on_disk_works_all_the_same():
     double = kernel(names["double"])
     assert double(21.0) == 42.0
     assert not double.stats.cache_path
+
+
+def test_a_part_has_machine_code_of_its_own_only_if_python_calls_it():
+    names = {}
+    exec(
+        "def double(x):\n    return 2.0 * x\ndef fourfold(x):\n    return double(double(x))", names
+    )
+    double = names["double"] = leaf(names["double"])
+    assert kernel(names["fourfold"])(10.0) == 40.0
+    assert not double.signatures
+    assert double(21.0) == 42.0
+    assert double.signatures
 
 
 def test_kernels_are_plain_python_where_compilation_is_switched_off():

@@ -6,7 +6,7 @@ The factor W is the diagonal of Sigma^(-1/2).
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.core.compile import inner, paragraph
+from spclust.core.compile import inner
 from spclust.core.lanes import Eight, load, same, same_at
 from spclust.core.structures import Structures, is_single, write_factor
 from spclust.core.workspace import Workspace
@@ -44,7 +44,7 @@ def squares_in_one_diagonal(W: Floats, offset: Floats) -> Eight:
     return squares
 
 
-@paragraph
+@inner
 def cover_diagonal(keeper: int, other: int, share: float, s: Structures, work: Workspace) -> bool:
     """Make the spread of `keeper` cover the other structure, at offset work.e. Eq. 14 to 16.
 

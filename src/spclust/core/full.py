@@ -1,7 +1,7 @@
 """Full covariances: distances by a triangular factor; `dense` tells how they grow."""
 
 from spclust.arrays import Floats
-from spclust.core.compile import inner, paragraph
+from spclust.core.compile import inner
 from spclust.core.dense import Dense, cover_any, cover_point, spread_of_point
 from spclust.core.lanes import Eight, load, same, same_at
 from spclust.core.plane import unite_in_plane
@@ -95,7 +95,7 @@ def squares_in_one_full(W: Floats, offset: Floats) -> Eight:
     return squares
 
 
-@paragraph
+@inner
 def cover_full(keeper: int, other: int, share: float, s: Structures, work: Workspace) -> bool:
     """Make the spread of `keeper` cover the other structure, at offset work.e. Eq. 14 to 16.
 
@@ -111,7 +111,7 @@ def cover_full(keeper: int, other: int, share: float, s: Structures, work: Works
     return True
 
 
-@paragraph
+@inner
 def cover_in_plane(keeper: int, other: int, share: float, s: Structures, work: Workspace) -> bool:
     """What `cover_full` does, for any two structures, if d = 2. Modified in place: s, work."""
     Sigma, spread = s.Sigma[keeper], s.Sigma[max(other, 0)]
@@ -122,7 +122,7 @@ def cover_in_plane(keeper: int, other: int, share: float, s: Structures, work: W
     return True
 
 
-@paragraph
+@inner
 def cover_full_in_general(
     keeper: int, other: int, share: float, s: Structures, work: Workspace
 ) -> None:

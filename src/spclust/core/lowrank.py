@@ -36,7 +36,7 @@ from spclust.core.workspace import Workspace
 _ROUNDING = 1e-12
 
 
-@paragraph
+@inner
 def cramped(rank: float, s: Structures) -> bool:
     """Whether a merge, to a spread of this rank, may need more memory than there is.
 
@@ -195,7 +195,7 @@ def parts(s: Structures, spare: Floats) -> tuple[Floats, Floats, Floats]:
     return row(spare, 0, d), row(spare, d, room), row(spare, rest, spare.size - rest)
 
 
-@paragraph
+@inner
 def cover_lowrank(keeper: int, other: int, share: float, s: Structures, work: Workspace) -> bool:
     """Make the spread of `keeper` cover the other structure, at offset work.e. Eq. 14 to 16.
 
@@ -216,7 +216,7 @@ def cover_lowrank(keeper: int, other: int, share: float, s: Structures, work: Wo
     return True
 
 
-@paragraph
+@inner
 def cover_lowrank_in_general(
     keeper: int, other: int, share: float, s: Structures, work: Workspace
 ) -> None:

@@ -58,7 +58,7 @@ def point_mass(s: Structures) -> float:
     return updated_total(1.0, 1.0, fading(s.head[BETA], 1.0))
 
 
-@paragraph
+@inner
 def approach(keeper: int, other: int, s: Structures, work: Workspace) -> float:
     """Share of the other one in the merged mean; and work.e, the offset of its mean.
 
@@ -81,7 +81,7 @@ def approach(keeper: int, other: int, s: Structures, work: Workspace) -> float:
     return 1.0 - newer_share(s.head[GAMMA], count, s.count[keeper])
 
 
-@paragraph
+@inner
 def join(keeper: int, other: int, share: float, s: Structures, work: Workspace) -> None:
     """Mean, weight and clocks of the union. Modified in place: s."""
     b, lane = keeper // LANES, keeper % LANES

@@ -149,7 +149,7 @@ def learn_from(row: int, X: Floats, pool: Floats, scratch: Floats, kind: int) ->
     return rows
 
 
-@paragraph
+@inner
 def take(X: Floats, row: int, work: Workspace) -> bool:
     """Make a row of X the point work.x; whether it is finite. Modified in place: work."""
     start, sum_of_zeros = row * work.e.size, 0.0
@@ -184,7 +184,7 @@ def update(s: Structures, work: Workspace, kind: int) -> int:
     return TOO_MANY if full else NOBODY
 
 
-@paragraph
+@inner
 def refresh_weights(s: Structures, work: Workspace) -> bool:
     """Eq. 13 for every structure (E5: all, before any merge); whether one is too light.
 
@@ -206,7 +206,7 @@ def refresh_weights(s: Structures, work: Workspace) -> bool:
     return light != 0
 
 
-@paragraph
+@inner
 def closest_pair(s: Structures, work: Workspace) -> tuple[int, int]:
     """Slots of the pair with the smallest D, the older one first; POINT stands for the point."""
     to_all = work.point.pair
@@ -218,7 +218,7 @@ def closest_pair(s: Structures, work: Workspace) -> tuple[int, int]:
     return (mine, POINT) if tie and s.id[mine] < s.id[older] else (older, newer)  # E12
 
 
-@paragraph
+@inner
 def seats(older: int, newer: int, s: Structures, work: Workspace) -> tuple[int, int]:
     """Slots of two structures about to be merged: first where their union is to be.
 
@@ -232,7 +232,7 @@ def seats(older: int, newer: int, s: Structures, work: Workspace) -> tuple[int, 
     return keeper, other
 
 
-@paragraph
+@inner
 def settle(slot: int, full: bool, s: Structures, work: Workspace) -> None:
     """Give the point a structure of its own in a free slot: (x, I, w = 1, count = 1, age = 1).
 
@@ -293,7 +293,7 @@ def look_at(slot: int, s: Structures) -> float:
     return s.id[slot]
 
 
-@paragraph
+@inner
 def next_too_light(s: Structures, last: float) -> int:
     """Slot of the oldest structure created after `last` that is lighter than w_min, or -1."""
     found = -1
@@ -304,7 +304,7 @@ def next_too_light(s: Structures, last: float) -> int:
     return found
 
 
-@paragraph
+@inner
 def remove(slot: int, s: Structures, work: Workspace) -> None:
     """Forget the structure in `slot`; the last one moves into the gap. Modified in place: s."""
     free, last = seat_left_free(slot, s, work), int(s.head[LIVE]) - 1

@@ -7,7 +7,7 @@ structures become one, when one is pruned.
 """
 
 from spclust.arrays import Floats
-from spclust.core.compile import inner, leaf, paragraph, separate
+from spclust.core.compile import inner, leaf, separate
 from spclust.core.factor import copy_matrix
 from spclust.core.lanes import LANES
 from spclust.core.neighbours import connect, read_relation
@@ -76,7 +76,7 @@ def release_directions(slot: int, s: Structures) -> None:
     s.rank[slot] = 0.0
 
 
-@paragraph
+@inner
 def seat_to_grow(slot: int, s: Structures, work: Workspace) -> int:
     """Let a single structure that is about to grow sit behind the grown ones; its slot then.
 
@@ -97,7 +97,7 @@ def seat_to_grow(slot: int, s: Structures, work: Workspace) -> int:
     return first
 
 
-@paragraph
+@inner
 def seat_left_free(slot: int, s: Structures, work: Workspace) -> int:
     """Slot that falls free when the structure in `slot` is gone: one behind the grown ones.
 

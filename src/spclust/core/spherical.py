@@ -5,13 +5,13 @@ The factor W is one number, the reciprocal of the standard deviation.
 
 import numpy as np
 
-from spclust.core.compile import paragraph
+from spclust.core.compile import inner
 from spclust.core.factor import dot
 from spclust.core.structures import Structures, is_single, write_factor
 from spclust.core.workspace import Workspace
 
 
-@paragraph
+@inner
 def cover_spherical(keeper: int, other: int, share: float, s: Structures, work: Workspace) -> bool:
     """Make the spread of `keeper` cover the other structure, at offset work.e. Eq. 14 to 16.
 
