@@ -2,7 +2,7 @@
 
 from copy import deepcopy
 from numbers import Integral
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -11,31 +11,17 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from spclust.arrays import Floats, Integers, Rows
-from spclust.core.kinds import NAMES
+from spclust.core.kinds import kind_for
 from spclust.core.stream import Stream, StructureTable
 from spclust.core.typicality import exponent
+from spclust.last_rows import NO_ROWS, NOT_LEARNT_IN_FULL, ONE_BY_ONE, LastRows
 from spclust.params import COVARIANCE_TYPES, TABLE, Params, validate
 from spclust.rows import checked_rows, features_kept_on_failure
 
 _ARRAY, _FLOAT64, _STRIDES = np.ndarray, np.dtype(np.float64), (8,)
-_NO_ROWS = np.empty(0, dtype=np.int64)
 
 # Parameters that the state is built from: they cannot change in the middle of a stream.
-_BUILT_IN = ("n_structures", "m", "scale", "covariance_type")
-
-
-# Rows of a batch up to this size (bytes) are kept until their labels are asked for, which often
-# never happens, or until the next batch; those of larger ones get theirs at once.
-_LARGEST_KEPT = 8_000_000
-
-
-class _LastRows(NamedTuple):
-    """The rows of the last batch: where they are most typical, or what it takes to find out."""
-
-    seen: int | None  # points learnt, these rows included; None if they were not learnt in full,
-    # -1 if they were learnt one by one
-    rows: Rows | None
-    nearest: Integers  # position of a structure, in order of age, for each row; if rows is None
+_BUILT_IN = ("n_structures", "m", "scale", "covariance_type", "max_rank")
 
 
 class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -73,8 +59,14 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     scale : float, default 1.0
         Standard deviation of a fresh structure in the unit of the data. The paper has 1, which
         suits data of about ten units across; scale, not m, is what the data decides first.
-    covariance_type : {"full", "diag", "spherical"}, default "full"
-        Form of the covariances.
+    covariance_type : {"auto", "full", "lowrank", "diag", "spherical"}, default "auto"
+        Form of the covariances. "lowrank" gives what "full" gives, without d x d matrices: it keeps
+        the few directions in which a structure has grown. "auto" is "full" up to 64 features and
+        "lowrank" above. "diag" has a variance for each feature, "spherical" one for all.
+    max_rank : int or None, default None
+        Most directions that a structure of "lowrank" keeps; memory is O(N d max_rank). A structure
+        that needs more grows, in all directions that it gives up, to the largest of them. None is
+        as many as there are: exact.
     n_jobs : int or None, default None
         Threads that read the model: in `predict`, `typicality`, `score_samples` and `labels_`.
         None is one, -1 one for each core. Learning always is one.
@@ -115,7 +107,7 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     _stream: Stream  # there once something was learnt
     _built_with: dict[str, Any]  # parameters that may not change in the middle of the stream
-    _last: _LastRows  # what is known of the rows of the last call
+    _last: LastRows  # what is known of the rows of the last call
     _first: Integers  # structures whose clusters are numbered first
     _learner: tuple[
         Any, Floats, Floats, tuple[int]
@@ -127,6 +119,7 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             for name, row in TABLE.items()
         },
         "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
+        "max_rank": [None, Interval(Integral, 1, None, closed="left")],
         "n_jobs": [None, Integral],
     }
 
@@ -142,7 +135,8 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         eps: float = 0.95,
         min_samples: int = 1,
         scale: float = 1.0,
-        covariance_type: str = "full",
+        covariance_type: str = "auto",
+        max_rank: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_structures = n_structures
@@ -155,6 +149,7 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.min_samples = min_samples
         self.scale = scale
         self.covariance_type = covariance_type
+        self.max_rank = max_rank
         self.n_jobs = n_jobs
 
     # Learning
@@ -199,7 +194,7 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             self._learner = self._stream.point_learner()  # the memory may be another one now
             return
         self._learn(self._as_row(x), new=not self.__sklearn_is_fitted__(), gapless=False)
-        self._last = _LastRows(-1, None, _NO_ROWS)
+        self._last = ONE_BY_ONE
         self._learner = self._stream.point_learner()
 
     def _as_row(self, x: Any) -> Any:
@@ -220,20 +215,17 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             self._refuse_changes()
         with features_kept_on_failure(self):
             rows = checked_rows(self, X, reset=new)
-            params = self._online_params()
+            params = self._online_params(rows.shape[1])
             stream = Stream(params, rows.shape[1]) if new else self._stream
             stream.configure(params)
             if not new:
-                self._last, self._first = _LastRows(None, None, _NO_ROWS), _NO_ROWS
+                self._last, self._first = NOT_LEARNT_IN_FULL, NO_ROWS
             stream.learn(rows)
-            if gapless or rows.nbytes > _LARGEST_KEPT:
-                last = _LastRows(stream.seen, None, stream.nearest(rows, self._threads()))
-            else:
-                last = _LastRows(stream.seen, rows.copy(), _NO_ROWS)
+            last = LastRows.of(rows, stream, self._threads(), at_once=gapless)
         self._stream = stream
         self._built_with = {name: getattr(self, name) for name in _BUILT_IN}
         self._last = last
-        self._first = np.unique(last.nearest) if gapless else _NO_ROWS
+        self._first = np.unique(last.nearest) if gapless else NO_ROWS
         self.__dict__.pop("_learner", None)
         return self
 
@@ -248,7 +240,7 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                     "of a stream: set it back, or call fit to start a new stream."
                 )
 
-    def _online_params(self) -> Params:
+    def _online_params(self, d: int) -> Params:
         return Params(
             n_structures=int(self.n_structures),
             exponent=exponent(float(self.m)),
@@ -257,7 +249,8 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             w_min=float(self.w_min),
             nlt_max=float(self.nlt_max),
             scale=float(self.scale),
-            kind=NAMES[self.covariance_type],
+            kind=kind_for(self.covariance_type, d),
+            max_rank=d if self.max_rank is None else int(self.max_rank),
         )
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -284,15 +277,32 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         scores: Floats = 0.0 - self._stream.nlt(rows, everything, 1, self._threads())[:, 0]
         return scores
 
-    def clustering(self, eps: float | None = None, min_samples: int | None = None) -> Integers:
-        """Cluster (k,) of each structure, oldest first, for another eps or min_samples.
+    def clustering(
+        self,
+        eps: float | None = None,
+        min_samples: int | None = None,
+        *,
+        nlt: float | None = None,
+        n_clusters: int | None = None,
+    ) -> Integers:
+        """Cluster (k,) of each structure, oldest first, for another cut; -1 is noise.
 
-        -1 is noise. The model stays as it is.
+        Structures are neighbours if their distance D is at most `eps`; or if the sum of the NLT of
+        each one's mean in the other, -log(1 - D), is at most `nlt`, which tells distances apart
+        where every D is 1 to the last digit, as in many dimensions; or if that makes `n_clusters`
+        clusters of them, each structure being in one. The model stays as it is.
         """
         check_is_fitted(self)
         given = {"eps": eps, "min_samples": min_samples}
         validate({name: value for name, value in given.items() if value is not None}, "clustering")
-        return self._structure_labels(eps, min_samples)
+        if sum(cut is not None for cut in (eps, nlt, n_clusters)) > 1:
+            raise ValueError("clustering takes one of eps, nlt and n_clusters.")
+        limit = None
+        if nlt is not None:
+            limit = self._stream.limit_of_nlt(float(nlt))
+        if n_clusters is not None:
+            limit, min_samples = self._stream.limit_of_count(n_clusters), 1
+        return self._structure_labels(eps, min_samples, limit)
 
     @property
     def labels_(self) -> Integers:
@@ -304,10 +314,8 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 "labels_ are those of the rows of the last fit or partial_fit, but points were "
                 "learnt one by one since then: ask predict."
             )
-        if last.rows is not None:
-            nearest = self._stream.nearest(last.rows, self._threads())
-            last = self._last = _LastRows(last.seen, None, nearest)
-        labels: Integers = self._structure_labels()[last.nearest]
+        self._last = last.found(self._stream, self._threads())
+        labels: Integers = self._structure_labels()[self._last.nearest]
         return labels
 
     @property
@@ -334,13 +342,17 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return self._stream
 
     def _structure_labels(
-        self, eps: float | None = None, min_samples: int | None = None
+        self,
+        eps: float | None = None,
+        min_samples: int | None = None,
+        limit: float | None = None,
     ) -> Integers:
         """Cluster (k,) of each structure, those first that have one of the structures in _first."""
         eps = self.eps if eps is None else eps
         min_samples = self.min_samples if min_samples is None else min_samples
         validate({"eps": eps, "min_samples": min_samples}, type(self).__name__)
-        labels = self._stream.clustering(float(eps), int(min_samples)).copy()
+        limit = self._stream.limit_of_eps(float(eps)) if limit is None else limit
+        labels = self._stream.clustering(limit, int(min_samples)).copy()
         has_row = np.isin(np.arange(labels.max(initial=-1) + 1), labels[self._first])
         numbers = np.argsort(np.argsort(~has_row, kind="stable"))
         labels[labels >= 0] = numbers[labels[labels >= 0]]

@@ -78,7 +78,7 @@ TABLE: dict[str, Parameter] = {
     ),
 }  # fmt: skip
 
-COVARIANCE_TYPES = ("full", "lowrank", "diag", "spherical")
+COVARIANCE_TYPES = ("auto", "full", "lowrank", "diag", "spherical")
 
 
 class Params(NamedTuple):

@@ -11,6 +11,17 @@ FULL, PLANE, DIAGONAL, SPHERICAL, LOWRANK = range(5)
 NAMES = {"full": FULL, "diag": DIAGONAL, "spherical": SPHERICAL, "lowrank": LOWRANK}
 
 
+# Up to so many features "auto" is "full"; see docs/dimension.md for what was measured.
+MOST_FEATURES_OF_FULL = 64
+
+
+def kind_for(name: str, d: int) -> int:
+    """The kind of a covariance_type if there are d features."""
+    if name == "auto":
+        return FULL if d <= MOST_FEATURES_OF_FULL else LOWRANK
+    return NAMES[name]
+
+
 class Room(NamedTuple):
     """How much memory spreads of low rank have at the moment: both grow when it is needed."""
 
@@ -41,4 +52,4 @@ def spare_size(d: int, rank: int) -> int:
     """Numbers of scratch memory that spreads of low rank take to be merged, or measured."""
     if rank == 0:
         return 0
-    return 2 * d + 8 + 12 * rank + 4 * rank * rank + rank * (rank + 1) // 2
+    return 2 * d + 16 + 16 * rank + 4 * rank * rank + rank * (rank + 1) // 2

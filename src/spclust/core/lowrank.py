@@ -22,11 +22,11 @@ s.Sigma[slot, 0]. All this memory grows when it is needed: see `structures.enlar
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.core.compile import allocating, inner, paragraph, separate
+from spclust.core.compile import allocating, inner, paragraph, reduction, separate
 from spclust.core.dense import Dense, cover_any, cover_point
 from spclust.core.eigen import eigen
 from spclust.core.factor import dot, times_vector
-from spclust.core.lanes import LANES, Eight, load, store
+from spclust.core.lanes import LANES, Eight, larger_of, load, same, same_at, store
 from spclust.core.parts import matrix, row
 from spclust.core.point_union import UnionScratch
 from spclust.core.structures import CRAMPED, FREE, LARGEST, MOST, Structures, is_single
@@ -48,27 +48,46 @@ def cramped(rank: float, s: Structures) -> bool:
     return s.head[CRAMPED] > 0.0
 
 
+@reduction
+def two_dots(v: Floats, first: Floats, second: Floats) -> tuple[float, float]:
+    """Products of v with two vectors, for one reading of v: that is what takes the time."""
+    a, b = 0.0, 0.0
+    for c in range(v.size):
+        a += v[c] * first[c]
+        b += v[c] * second[c]
+    return a, b
+
+
 @inner
-def coordinates(slot: int, x: Floats, s: Structures, y: Floats) -> float:
-    """Write V x, for x (d,), to y (rank,); the squared length of that. Modified in place: y."""
-    inside = 0.0
-    for k in range(int(s.rank[slot])):
-        y[k] = dot(s.basis[int(s.place[slot, k])], x, 0)
+def whitened_square(slot: int, y: Floats, p: Floats, square: float, s: Structures) -> float:
+    """Squared distance of an offset of coordinates V x = y and squared length `square`.
+
+    The bracket of Eq. (2). Modified in place: p, scratch.
+    """
+    rank, half, inside = int(s.rank[slot]), s.Sigma.shape[2] // 2, 0.0
+    for k in range(rank):
         inside += y[k] * y[k]
-    return inside
+    W = row(s.Sigma[slot, 0], half, rank * (rank + 1) // 2)
+    white = times_vector(W, row(y, 0, rank), row(p, 0, rank))
+    return white + max(square - inside, 0.0) / s.base[slot]
 
 
 @separate
 def square_in(slot: int, x: Floats, square: float, s: Structures, y: Floats) -> float:
     """Squared distance of an offset x (d,), of squared length `square`, in a structure.
 
-    The bracket of Eq. (2). Modified in place: y (2, rank or more), scratch.
+    Modified in place: y (2, rank or more), scratch.
     """
-    rank, half = int(s.rank[slot]), s.Sigma.shape[2] // 2
-    inside = coordinates(slot, x, s, y[0])
-    W = row(s.Sigma[slot, 0], half, rank * (rank + 1) // 2)
-    white = times_vector(W, row(y[0], 0, rank), row(y[1], 0, rank))
-    return white + max(square - inside, 0.0) / s.base[slot]
+    for k in range(int(s.rank[slot])):
+        y[0, k] = dot(s.basis[int(s.place[slot, k])], x, 0)
+    return whitened_square(slot, y[0], y[1], square, s)
+
+
+@inner
+def pick(offset: Floats, lane: int, x: Floats) -> None:
+    """Copy one of eight offsets (d, 8) to x (d,). Modified in place: x."""
+    for c in range(x.size):
+        x[c] = offset[c, lane]
 
 
 @separate
@@ -81,13 +100,38 @@ def squares_in_each_lowrank(
     y = matrix(spare, d + LANES, 2, room)
     store(plain, squares, 0)
     for lane in range(LANES):
-        if s.rank[b * LANES + lane] > 0.0:
-            for c in range(d):
-                x[c] = offset[c, lane]
-            squares[lane] = square_in(b * LANES + lane, x, squares[lane], s, y)
+        slot = b * LANES + lane
+        if s.rank[slot] == 0.0:
+            squares[lane] /= s.base[slot]
         else:
-            squares[lane] /= s.base[b * LANES + lane]
+            pick(offset, lane, x)
+            squares[lane] = square_in(slot, x, squares[lane], s, y)
     return load(squares, 0)
+
+
+@separate
+def two_squares_in_each_lowrank(
+    b: int, s: Structures, work: Workspace, plain: Eight, plain_next: Eight
+) -> tuple[Eight, Eight]:
+    """What `squares_in_each_lowrank` gives for work.offset and work.ahead; V is read once."""
+    d, room = work.e.size, s.place.shape[1]
+    x, squares = matrix(work.spare, 0, 2, d), matrix(work.spare, 2 * d, 2, LANES)
+    y = matrix(work.spare, 2 * (d + LANES), 3, room)
+    store(plain, squares, 0)
+    store(plain_next, squares, 1)
+    for lane in range(LANES):
+        slot = b * LANES + lane
+        if s.rank[slot] == 0.0:
+            squares[0, lane] /= s.base[slot]
+            squares[1, lane] /= s.base[slot]
+            continue
+        pick(work.offset, lane, x[0])
+        pick(work.ahead, lane, x[1])
+        for k in range(int(s.rank[slot])):
+            y[0, k], y[1, k] = two_dots(s.basis[int(s.place[slot, k])], x[0], x[1])
+        for i in range(2):
+            squares[i, lane] = whitened_square(slot, y[i], y[2], squares[i, lane], s)
+    return load(squares, 0), load(squares, 1)
 
 
 @separate
@@ -95,15 +139,32 @@ def squares_in_one_lowrank(
     slot: int, s: Structures, offset: Floats, plain: Eight, spare: Floats
 ) -> Eight:
     """Squared distances of eight offsets (d, 8) in the metric of one slot."""
-    d, room = offset.shape[0], s.place.shape[1]
-    x, squares = row(spare, 0, d), row(spare, d, LANES)
-    y = matrix(spare, d + LANES, 2, room)
-    store(plain, squares, 0)
-    for lane in range(LANES):
-        for c in range(d):
-            x[c] = offset[c, lane]
-        squares[lane] = square_in(slot, x, squares[lane], s, y)
-    return load(squares, 0)
+    rank, half = int(s.rank[slot]), s.Sigma.shape[2] // 2
+    y, inside, white = matrix(spare, 0, rank, LANES), same(0.0), same(0.0)
+    for k in range(0, rank - 1, 2):  # two directions for one reading of the offsets
+        a, b = same(0.0), same(0.0)
+        u, v = s.basis[int(s.place[slot, k])], s.basis[int(s.place[slot, k + 1])]
+        for c in range(u.size):
+            e = load(offset, c)
+            a += same_at(u, c) * e
+            b += same_at(v, c) * e
+        store(a, y, k)
+        store(b, y, k + 1)
+    if rank % 2 == 1:
+        a, u = same(0.0), s.basis[int(s.place[slot, rank - 1])]
+        for c in range(u.size):
+            a += same_at(u, c) * load(offset, c)
+        store(a, y, rank - 1)
+    W = row(s.Sigma[slot, 0], half, rank * (rank + 1) // 2)
+    start = 0
+    for k in range(rank):
+        inside += load(y, k) * load(y, k)
+        z = same(0.0)
+        for c in range(k + 1):
+            z += same_at(W, start + c) * load(y, c)
+        white += z * z
+        start += k + 1
+    return white + larger_of(plain - inside, same(0.0)) / s.base[slot]
 
 
 @separate

@@ -4,6 +4,7 @@ Functions of the state: none of them changes it, so clusters may be read at any 
 """
 
 from functools import cache
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +36,41 @@ def odds_limit(eps: float, in_logs: bool) -> float:
     if in_logs:
         return float(np.log(eps) - np.log1p(-eps)) if eps > 0.0 else -np.inf
     return eps / (1.0 - eps)
+
+
+def odds_limit_of_nlt(nlt: float, in_logs: bool) -> float:
+    """The pair odds e^nlt - 1 at which -log(1 - D), the sum of both NLT, is nlt."""
+    if not nlt >= 0.0:
+        raise ValueError(f"nlt must be a number of at least 0, but is {nlt!r}.")
+    if in_logs:
+        return float(nlt + np.log1p(-np.exp(-nlt))) if nlt > 0.0 else -np.inf
+    with np.errstate(over="ignore"):
+        return float(np.expm1(nlt))
+
+
+def odds_limit_of_count(pairs: Floats, n_clusters: int) -> float:
+    """The smallest pair odds that leave n components, if neighbours are those within them.
+
+    `pairs` (k, k) are those of all structures: DBSCAN with min_samples = 1 is single linkage.
+    """
+    k = len(pairs)
+    if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or n_clusters < 1:
+        raise ValueError(f"n_clusters must be an integer of at least 1, but is {n_clusters!r}.")
+    if n_clusters > k:
+        raise ValueError(f"There are {k} structures: they cannot make up {n_clusters} clusters.")
+    if n_clusters == k:
+        return -np.inf
+    from scipy.cluster.hierarchy import linkage  # few need it, and it takes its time to import
+
+    levels, rank = np.unique(pairs[np.triu_indices(k, 1)], return_inverse=True)
+    heights = linkage(rank + 1.0, "single")[:, 2].astype(np.int64) - 1
+    limit = heights[k - n_clusters - 1]
+    if n_clusters > 1 and heights[k - n_clusters] == limit:
+        raise ValueError(
+            f"There is no cut with {n_clusters} clusters: several pairs of structures are equally "
+            "far apart."
+        )
+    return float(levels[limit])
 
 
 @allocating

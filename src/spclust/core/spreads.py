@@ -28,6 +28,7 @@ from spclust.core.lowrank import (
     cramped,
     squares_in_each_lowrank,
     squares_in_one_lowrank,
+    two_squares_in_each_lowrank,
 )
 from spclust.core.spherical import cover_spherical
 from spclust.core.structures import Structures
@@ -61,8 +62,7 @@ def two_squares_in_each(
     Modified in place: work.
     """
     if kind == LOWRANK:
-        squares = squares_in_each_lowrank(b, s, work.offset, plain, work.spare)
-        return squares, squares_in_each_lowrank(b, s, work.ahead, plain_next, work.spare)
+        return two_squares_in_each_lowrank(b, s, work, plain, plain_next)
     W = s.whiten[b]
     if kind == SPHERICAL:
         return plain * load(W, 0) * load(W, 0), plain_next * load(W, 0) * load(W, 0)

@@ -153,17 +153,35 @@ class Stream:
         s = view(self.pool)
         return np.argsort(s.id[: int(self.pool[LIVE])])
 
-    def clustering(self, eps: float, min_samples: int) -> Integers:
-        """Label (k,) of each structure, oldest first; the last one is kept for the next call."""
-        kept, now = self._clustering, (eps, min_samples, self.pool[SEEN])
+    def limit_of_eps(self, eps: float) -> float:
+        """Pair odds, as the state has them, at which the distance D is eps."""
+        return offline.odds_limit(eps, bool(self.pool[IN_LOGS]))
+
+    def limit_of_nlt(self, nlt: float) -> float:
+        """Pair odds, as the state has them, at which the sum of both NLT is nlt."""
+        return offline.odds_limit_of_nlt(nlt, bool(self.pool[IN_LOGS]))
+
+    def limit_of_count(self, n_clusters: int) -> float:
+        """Pair odds up to which structures have to be neighbours to make up n clusters."""
+        return offline.odds_limit_of_count(self._pairs(), n_clusters)
+
+    def clustering(self, limit: float, min_samples: int) -> Integers:
+        """Label (k,) of each structure, oldest first, if those within `limit` are neighbours.
+
+        The last one is kept for the next call.
+        """
+        kept, now = self._clustering, (limit, min_samples, self.pool[SEEN])
         if kept is None or kept[:3] != now:
-            order = self.order()
-            limit = offline.odds_limit(eps, bool(self.pool[IN_LOGS]))
-            upper = np.triu(view(self.pool).pair[: len(order), : len(order)] <= limit, 1)
-            adjacent = (upper | upper.T)[np.ix_(order, order)]
+            adjacent = self._pairs() <= limit
             np.fill_diagonal(adjacent, True)
             kept = self._clustering = (*now, offline.dbscan_labels(adjacent, min_samples))
         return kept[3]
+
+    def _pairs(self) -> Floats:
+        """Pair odds (k, k) of the structures, oldest first; of no meaning on the diagonal."""
+        order = self.order()
+        upper = np.triu(view(self.pool).pair[: len(order), : len(order)], 1)
+        return (upper + upper.T)[np.ix_(order, order)]
 
     def nearest(self, X: Rows, threads: int = 1, labels: Integers | None = None) -> Integers:
         """Position (rows,), in order of age, of the structure in which each row is most typical.

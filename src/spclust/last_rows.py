@@ -1,0 +1,40 @@
+"""The rows of the last batch, whose labels are found out when they are asked for."""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from spclust.arrays import Integers, Rows
+from spclust.core.stream import Stream
+
+NO_ROWS = np.empty(0, dtype=np.int64)
+
+# Rows of a batch up to this size (bytes) are kept until their labels are asked for, which often
+# never happens, or until the next batch; those of larger ones get theirs at once.
+_LARGEST_KEPT = 8_000_000
+
+
+class LastRows(NamedTuple):
+    """Where the rows are most typical, or what it takes to find out."""
+
+    seen: int | None  # points learnt, these rows included; None if they were not learnt in full,
+    # -1 if they were learnt one by one
+    rows: Rows | None
+    nearest: Integers  # position of a structure, in order of age, for each row; if rows is None
+
+    @classmethod
+    def of(cls, rows: Rows, stream: Stream, threads: int, at_once: bool) -> Self:
+        """Those that were just learnt."""
+        if at_once or rows.nbytes > _LARGEST_KEPT:
+            return cls(stream.seen, None, stream.nearest(rows, threads))
+        return cls(stream.seen, rows.copy(), NO_ROWS)
+
+    def found(self, stream: Stream, threads: int) -> Self:
+        """The same, and known where they are most typical."""
+        if self.rows is None:
+            return self
+        return self._replace(rows=None, nearest=stream.nearest(self.rows, threads))
+
+
+NOT_LEARNT_IN_FULL = LastRows(None, None, NO_ROWS)
+ONE_BY_ONE = LastRows(-1, None, NO_ROWS)
