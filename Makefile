@@ -28,6 +28,9 @@ PEERS := bench-river bench-moa bench-clusopt
 bench: .venv-bench/installed
 	$(BENCH)/python -m benchmarks $(ARGS)
 
+bench-dimension: .venv-bench/installed
+	$(BENCH)/python -m benchmarks.dimension $(ARGS)
+
 lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

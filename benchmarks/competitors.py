@@ -29,8 +29,10 @@ class Spc(Competitor):
     package = "spclust"
     batches = (10_000,)
 
-    def __init__(self, name: str = "SPC", m: float = 1.5, threads: int = 1) -> None:
-        self.name, self.m, self.threads = name, m, threads
+    def __init__(
+        self, name: str = "SPC", m: float = 1.5, threads: int = 1, covariance: str = "full"
+    ) -> None:
+        self.name, self.m, self.threads, self.covariance = name, m, threads, covariance
 
     def available(self) -> str | None:
         reason = super().available()
@@ -41,7 +43,13 @@ class Spc(Competitor):
     def build(self, stream: Stream, n: int, radius: float | None = None) -> None:
         from spclust import SPC
 
-        self.parameters = {"n_structures": n, "m": self.m, "scale": 1.0, "n_jobs": self.threads}
+        self.parameters = {
+            "n_structures": n,
+            "m": self.m,
+            "scale": 1.0,
+            "covariance_type": self.covariance,
+            "n_jobs": self.threads,
+        }
         self.model = SPC(**self.parameters)
 
     @property
@@ -67,4 +75,5 @@ PEERS: tuple[Competitor, ...] = (
 )
 VARIANTS = (Spc("SPC m=1.4", m=1.4), Spc("SPC m=1.37", m=1.37))
 TWO_THREADS = Spc("SPC two threads", threads=2)
-COMPETITORS = {one.name: one for one in (SPC, *VARIANTS, TWO_THREADS, *PEERS)}
+RESTRICTED = (Spc("SPC diag", covariance="diag"), Spc("SPC spherical", covariance="spherical"))
+COMPETITORS = {one.name: one for one in (SPC, *VARIANTS, TWO_THREADS, *RESTRICTED, *PEERS)}

@@ -44,10 +44,11 @@ def _panel(axes: Axes, results: Results, stream: str) -> None:
         for key, record in results.records.items()
         if (key.stream, key.n) == (stream, 50)
         and key.measure in MEASURES
+        and key.competitor != "SPC spherical"
         and not key.competitor.startswith("SPC m=")
     )
     for place, (best, name, measure) in enumerate(rows):
-        colour = SPC_COLOUR if name == "SPC" else PEER_COLOUR
+        colour = SPC_COLOUR if name.startswith("SPC") else PEER_COLOUR
         single = measure == "one"
         axes.barh(
             place,

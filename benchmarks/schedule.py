@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchmarks.competitor import Competitor
-from benchmarks.competitors import PEERS, SPC, TWO_THREADS, VARIANTS
+from benchmarks.competitors import PEERS, RESTRICTED, SPC, TWO_THREADS, VARIANTS
 from benchmarks.results import Key
 from benchmarks.streams import STREAMS
 
@@ -84,6 +84,9 @@ def _stream_jobs(stream: str, peers: Sequence[Competitor], budget: float) -> Ite
             yield Job(one, stream, 50, measure, budget)
     for n in OTHER_SIZES:
         yield Job(SPC, stream, n, "batch 10,000", budget)
+    if stream == "54-D":
+        for one in RESTRICTED:
+            yield Job(one, stream, 50, "batch 10,000", budget)
     if stream == "2-D":
         for variant in VARIANTS:
             yield Job(variant, stream, 50, "batch 10,000", budget)

@@ -17,7 +17,7 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import spclust
-from spclust import SPC, decay_from_half_life, estimator
+from spclust import SPC, decay_from_half_life, estimator, last_rows
 from spclust.core import online, stream
 from spclust.core.kinds import PLANE
 from spclust.params import TABLE
@@ -56,7 +56,7 @@ def test_public_names_are_there():
 
 
 def test_parameters_but_the_first_go_by_name():
-    assert list(SPC().get_params()) == sorted([*TABLE, "covariance_type", "n_jobs"])
+    assert list(SPC().get_params()) == sorted([*TABLE, "covariance_type", "max_rank", "n_jobs"])
     with pytest.raises(TypeError):
         SPC(30, 1.5)
 
@@ -284,7 +284,7 @@ def test_rows_are_kept_for_their_labels_only_while_they_are_few(X, monkeypatch):
     assert restored._last.rows is None
     assert np.array_equal(kept.labels_, expected)
     assert np.array_equal(restored.labels_, expected)
-    monkeypatch.setattr(estimator, "_LARGEST_KEPT", 100)
+    monkeypatch.setattr(last_rows, "_LARGEST_KEPT", 100)
     at_once = SPC(10).fit(X).partial_fit(X)
     assert at_once._last.rows is None
     assert np.array_equal(at_once.labels_, expected)

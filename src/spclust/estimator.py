@@ -5,17 +5,16 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from spclust.arrays import Floats, Integers, Rows
+from spclust.arrays import Floats
 from spclust.core.kinds import kind_for
-from spclust.core.stream import Stream, StructureTable
+from spclust.core.stream import Stream
 from spclust.core.typicality import exponent
 from spclust.last_rows import NO_ROWS, NOT_LEARNT_IN_FULL, ONE_BY_ONE, LastRows
 from spclust.params import COVARIANCE_TYPES, TABLE, Params, validate
+from spclust.reading import Reader
 from spclust.rows import checked_rows, features_kept_on_failure
 
 _ARRAY, _FLOAT64, _STRIDES = np.ndarray, np.dtype(np.float64), (8,)
@@ -24,7 +23,7 @@ _ARRAY, _FLOAT64, _STRIDES = np.ndarray, np.dtype(np.float64), (8,)
 _BUILT_IN = ("n_structures", "m", "scale", "covariance_type", "max_rank")
 
 
-class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class SPC(Reader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Single-pass possibilistic clustering of a data stream.
 
     SPC sees every point once and keeps at most `n_structures` structures: mean, covariance,
@@ -61,7 +60,7 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         suits data of about ten units across; scale, not m, is what the data decides first.
     covariance_type : {"auto", "full", "lowrank", "diag", "spherical"}, default "auto"
         Form of the covariances. "lowrank" gives what "full" gives, without d x d matrices: it keeps
-        the few directions in which a structure has grown. "auto" is "full" up to 64 features and
+        the few directions in which a structure has grown. "auto" is "full" up to 128 features and
         "lowrank" above. "diag" has a variance for each feature, "spherical" one for all.
     max_rank : int or None, default None
         Most directions that a structure of "lowrank" keeps; memory is O(N d max_rank). A structure
@@ -105,13 +104,8 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     array([0, 1])
     """
 
-    _stream: Stream  # there once something was learnt
     _built_with: dict[str, Any]  # parameters that may not change in the middle of the stream
-    _last: LastRows  # what is known of the rows of the last call
-    _first: Integers  # structures whose clusters are numbered first
-    _learner: tuple[
-        Any, Floats, Floats, tuple[int]
-    ]  # there while points can be learnt without a check
+    _learner: tuple[Any, Floats, Floats, tuple[int]]  # there while no check is needed
 
     _parameter_constraints = {  # noqa: RUF012 - the name and form that scikit-learn asks for
         **{
@@ -229,9 +223,6 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.__dict__.pop("_learner", None)
         return self
 
-    def _threads(self) -> int:
-        return int(effective_n_jobs(self.n_jobs))
-
     def _refuse_changes(self) -> None:
         for name, value in self._built_with.items():
             if getattr(self, name) != value:
@@ -252,120 +243,6 @@ class SPC(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             kind=kind_for(self.covariance_type, d),
             max_rank=d if self.max_rank is None else int(self.max_rank),
         )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_stream")
-
-    # Reading: nothing below changes the stream
-
-    def predict(self, X: Any) -> Integers:
-        """Cluster (n,) of the structure in which each row of X (n, d) is most typical."""
-        check_is_fitted(self)
-        return self._labels_of(checked_rows(self, X, reset=False))
-
-    def typicality(self, X: Any) -> Floats:
-        """Typicality (n, n_clusters_) of each row in the best structure of each cluster, 0 to 1."""
-        check_is_fitted(self)
-        rows = checked_rows(self, X, reset=False)
-        return self._typicality_of(rows)
-
-    def score_samples(self, X: Any) -> Floats:
-        """Log typicality (n,) of each row in its best structure: 0 at most, lower is stranger."""
-        check_is_fitted(self)
-        rows = checked_rows(self, X, reset=False)
-        everything = np.zeros(len(self._stream.order()), dtype=np.int64)
-        scores: Floats = 0.0 - self._stream.nlt(rows, everything, 1, self._threads())[:, 0]
-        return scores
-
-    def clustering(
-        self,
-        eps: float | None = None,
-        min_samples: int | None = None,
-        *,
-        nlt: float | None = None,
-        n_clusters: int | None = None,
-    ) -> Integers:
-        """Cluster (k,) of each structure, oldest first, for another cut; -1 is noise.
-
-        Structures are neighbours if their distance D is at most `eps`; or if the sum of the NLT of
-        each one's mean in the other, -log(1 - D), is at most `nlt`, which tells distances apart
-        where every D is 1 to the last digit, as in many dimensions; or if that makes `n_clusters`
-        clusters of them, each structure being in one. The model stays as it is.
-        """
-        check_is_fitted(self)
-        given = {"eps": eps, "min_samples": min_samples}
-        validate({name: value for name, value in given.items() if value is not None}, "clustering")
-        if sum(cut is not None for cut in (eps, nlt, n_clusters)) > 1:
-            raise ValueError("clustering takes one of eps, nlt and n_clusters.")
-        limit = None
-        if nlt is not None:
-            limit = self._stream.limit_of_nlt(float(nlt))
-        if n_clusters is not None:
-            limit, min_samples = self._stream.limit_of_count(n_clusters), 1
-        return self._structure_labels(eps, min_samples, limit)
-
-    @property
-    def labels_(self) -> Integers:
-        """Clusters (n,) of the rows of the last `fit` or `partial_fit`; -1 is noise."""
-        self._fitted_stream("labels_")
-        last = self._last
-        if last.seen not in (None, self._stream.seen):
-            raise AttributeError(
-                "labels_ are those of the rows of the last fit or partial_fit, but points were "
-                "learnt one by one since then: ask predict."
-            )
-        self._last = last.found(self._stream, self._threads())
-        labels: Integers = self._structure_labels()[self._last.nearest]
-        return labels
-
-    @property
-    def structures_(self) -> StructureTable:
-        """The structures, oldest first, as read-only arrays."""
-        return self._fitted_stream("structures_").table(self._structure_labels())
-
-    @property
-    def n_clusters_(self) -> int:
-        """Clusters of structures, noise not counted."""
-        self._fitted_stream("n_clusters_")
-        return int(self._structure_labels().max(initial=-1)) + 1
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Points learnt since the last `fit` or the first `partial_fit`."""
-        return self._fitted_stream("n_samples_seen_").seen
-
-    def _fitted_stream(self, attribute: str) -> Stream:
-        if not self.__sklearn_is_fitted__():
-            raise AttributeError(
-                f"{attribute} of {type(self).__name__} exists once fit or partial_fit was called."
-            )
-        return self._stream
-
-    def _structure_labels(
-        self,
-        eps: float | None = None,
-        min_samples: int | None = None,
-        limit: float | None = None,
-    ) -> Integers:
-        """Cluster (k,) of each structure, those first that have one of the structures in _first."""
-        eps = self.eps if eps is None else eps
-        min_samples = self.min_samples if min_samples is None else min_samples
-        validate({"eps": eps, "min_samples": min_samples}, type(self).__name__)
-        limit = self._stream.limit_of_eps(float(eps)) if limit is None else limit
-        labels = self._stream.clustering(limit, int(min_samples)).copy()
-        has_row = np.isin(np.arange(labels.max(initial=-1) + 1), labels[self._first])
-        numbers = np.argsort(np.argsort(~has_row, kind="stable"))
-        labels[labels >= 0] = numbers[labels[labels >= 0]]
-        return labels
-
-    def _labels_of(self, rows: Rows) -> Integers:
-        return self._stream.nearest(rows, self._threads(), self._structure_labels())
-
-    def _typicality_of(self, rows: Rows) -> Floats:
-        labels = self._structure_labels()
-        n_labels = labels.max(initial=-1) + 1
-        u: Floats = np.exp(-self._stream.nlt(rows, labels, n_labels, self._threads()))
-        return u
 
     def __getstate__(self) -> dict[str, Any]:
         """The state without what is made anew when it is needed, and without rows of data."""

@@ -12,7 +12,7 @@ NAMES = {"full": FULL, "diag": DIAGONAL, "spherical": SPHERICAL, "lowrank": LOWR
 
 
 # Up to so many features "auto" is "full"; see docs/dimension.md for what was measured.
-MOST_FEATURES_OF_FULL = 64
+MOST_FEATURES_OF_FULL = 128
 
 
 def kind_for(name: str, d: int) -> int:

@@ -23,13 +23,11 @@ from spclust.core.full import (
 from spclust.core.kinds import DIAGONAL, LOWRANK, PLANE, SPHERICAL
 from spclust.core.lanes import Eight, load, same_at
 from spclust.core.lowrank import (
-    cover_lowrank,
-    cover_lowrank_in_general,
-    cramped,
     squares_in_each_lowrank,
     squares_in_one_lowrank,
     two_squares_in_each_lowrank,
 )
+from spclust.core.lowrank_union import cover_lowrank, cover_lowrank_in_general, cramped
 from spclust.core.spherical import cover_spherical
 from spclust.core.structures import Structures
 from spclust.core.workspace import Workspace

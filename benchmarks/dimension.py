@@ -1,0 +1,221 @@
+"""Many features: `python -m benchmarks.dimension`, tables on the terminal and a picture.
+
+Low rank against dense matrices on 1,024 points of 1,024 features; a long stream of 768 features
+whose clusters drift; and how time and memory grow with the number of features.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+from scipy.linalg import eigh
+from sklearn.metrics import normalized_mutual_info_score
+
+from benchmarks import growth
+from spclust import SPC
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+Rows = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+COLOURS = {"full": "#D55E00", "lowrank": "#0072B2", "diag": "#009E73", "spherical": "#CC79A7"}
+
+
+class Finding(NamedTuple):
+    """One number, and the bound that it has to keep, if there is one."""
+
+    text: str
+    value: float
+    unit: str = ""
+    bound: float | None = None
+    at_least: bool = True
+
+    @property
+    def verdict(self) -> str:
+        """Whether the bound is kept."""
+        if self.bound is None:
+            return ""
+        kept = self.value >= self.bound if self.at_least else self.value <= self.bound
+        sign = ">=" if self.at_least else "<="
+        return f"{'met' if kept else 'NOT met'} ({sign} {self.bound:g})"
+
+
+def published_set() -> tuple[Rows, Labels, str]:
+    """The 1,024 points of 1,024 features, from the folder SPCLUST_DATA, or some like them."""
+    default = Path(__file__).parents[2] / "shared" / "data"
+    file = Path(os.environ.get("SPCLUST_DATA", default)) / "dim1024.npz"
+    if file.is_file():
+        with np.load(file) as content:
+            return content["X"].astype(float), content["y"].astype(np.int64), "dim1024"
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(16), 64)
+    centres = rng.uniform(30, 226, size=(16, 1024))
+    return centres[y] + 0.5 * rng.standard_t(3, size=(1024, 1024)), y, "16 Gaussians, generated"
+
+
+def lapack_seconds(spc: SPC, X: Rows) -> float:
+    """Seconds a point that dense matrices take with LAPACK, at the least.
+
+    From the structures of a model on, each row of X is merged into the nearest one: distances to
+    all, one union, its factor, and distances of the union, both ways. Neither weights nor the
+    search for the closest pair are on the clock.
+    """
+    table = spc.structures_
+    means, spreads = table.mean.copy(), table.covariance.copy()
+    factors = np.linalg.inv(np.linalg.cholesky(spreads))
+    started = time.perf_counter()
+    for x in X:
+        distances = [np.sum((W @ (x - mu)) ** 2) for W, mu in zip(factors, means, strict=True)]
+        i = int(np.argmin(distances))
+        mean = means[i] + (x - means[i]) / 20.0
+        U1 = spreads[i] + np.outer(mean - means[i], mean - means[i])
+        U2 = np.eye(len(x)) + np.outer(mean - x, mean - x)
+        values, vectors = eigh(U1, U2)
+        added = U2 @ vectors * np.sqrt(np.maximum(values - 1.0, 0.0))
+        spreads[i] = U2 + added @ added.T
+        means[i], factors[i] = mean, np.linalg.inv(np.linalg.cholesky(spreads[i]))
+        for W, mu in zip(factors, means, strict=True):
+            np.sum((W @ (mean - mu)) ** 2)
+            np.sum((factors[i] @ (mean - mu)) ** 2)
+    return (time.perf_counter() - started) / len(X)
+
+
+def against_dense() -> Iterator[Finding]:
+    """Low rank, all points, against dense matrices, some points."""
+    X, y, name = published_set()
+    spc = SPC(50, covariance_type="lowrank")
+    spc.partial_fit(X[:60])  # compiles
+    best = np.inf
+    for _ in range(3):
+        started = time.perf_counter()
+        spc = SPC(50, covariance_type="lowrank").partial_fit(X)
+        best = min(best, time.perf_counter() - started)
+    stream, labels = spc._stream, spc.labels_
+    cut = spc.clustering(n_clusters=16)[spc._last.nearest]
+    half = SPC(50, covariance_type="lowrank").partial_fit(X[:512])
+    lapack = lapack_seconds(half, X[512:516])
+    full = SPC(50, covariance_type="full").partial_fit(X[:80])
+    started = time.perf_counter()
+    full.partial_fit(X[80:90])
+    kernel = (time.perf_counter() - started) / 10
+    yield Finding(f"{name}, N=50: low rank, all points", best, " s")
+    yield Finding("dense matrices with LAPACK, a point", 1e3 * lapack, " ms")
+    yield Finding('covariance_type="full", a point', 1e3 * kernel, " ms")
+    yield Finding("low rank faster than LAPACK", lapack / best * len(X), "x", 200)
+    yield Finding('low rank faster than "full"', kernel / best * len(X), "x")
+    size = (stream.pool.nbytes + stream.scratch.nbytes) / 1e6
+    yield Finding("state of low rank", size, " MB", 20, at_least=False)
+    purity = sum(np.bincount(y[labels == k]).max() for k in np.unique(labels)) / len(y)
+    yield Finding("purity at eps=0.95", purity, "", 1.0)
+    yield Finding("NMI at eps=0.95", normalized_mutual_info_score(y, labels), "", 0.97)
+    nmi = normalized_mutual_info_score(y, cut)
+    yield Finding("NMI of the cut with 16 clusters", round(nmi, 12), "", 1.0)
+
+
+def drifting(start: int, n: int, points: int, d: int = 768, k: int = 50) -> tuple[Rows, Labels]:
+    """Rows of 50 Gaussians of standard deviation 0.3 whose centres, N(0, I), move by 0.3 each."""
+    fixed = np.random.default_rng(d)
+    centres, ways = fixed.normal(size=(k, d)), 0.3 * fixed.normal(size=(k, d))
+    rng = np.random.default_rng([d, start])
+    y = rng.integers(k, size=n)
+    moved = (start + np.arange(n))[:, np.newaxis] / points
+    return centres[y] + moved * ways[y] + 0.3 * rng.normal(size=(n, d)), y
+
+
+def long_stream(points: int) -> Iterator[Finding]:
+    """Low rank with a limit on a stream that drifts: quality, speed, memory."""
+    params: dict[str, Any] = {"n_structures": 100, "scale": 8.0, "gamma": 1e-3, "beta": 1e-4}
+    spc = SPC(**params, covariance_type="lowrank", max_rank=16)
+    block, quality, sizes, best = 2000, [], [], np.inf
+    for start in range(0, points, block):
+        X, y = drifting(start, block, points)
+        started = time.perf_counter()
+        spc.partial_fit(X)
+        best = min(best, (time.perf_counter() - started) / block)
+        quality.append(normalized_mutual_info_score(y, spc.labels_))
+        sizes.append(spc._stream.pool.nbytes / 1e6)
+    full = SPC(**params, covariance_type="full").partial_fit(drifting(0, 110, points)[0])
+    X, _ = drifting(0, 10, points)
+    started = time.perf_counter()
+    full.partial_fit(X)
+    dense = (time.perf_counter() - started) / len(X)
+    yield Finding(f"768-D, N=100, max_rank=16, {points:,} points: a point", 1e6 * best, " us")
+    yield Finding('covariance_type="full", a point', 1e6 * dense, " us")
+    yield Finding("faster by", dense / best, "x", 10)
+    yield Finding("least NMI of a block of 2,000", min(quality[1:]), "", 0.95)
+    yield Finding("state at the end", sizes[-1], " MB")
+    grown = sizes[-1] / sizes[len(sizes) // 10]
+    yield Finding("against that after a tenth", grown, "x", 1.0, at_least=False)
+
+
+def draw(found: list[growth.Cost], file: Path) -> None:
+    """Time and memory against d."""
+    figure, (times, sizes) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
+    for kind in growth.TYPES:
+        here = [one for one in found if one.kind == kind]
+        d = [one.d for one in here]
+        name = f"{kind} (rank {growth.RANK})" if kind == "lowrank" else kind
+        grows = f"{name}: d^{growth.exponent(found, kind):.2f}"
+        style = {"marker": "o", "markersize": 4, "color": COLOURS[kind]}
+        times.plot(d, [one.us for one in here], label=grows, **style)
+        sizes.plot(d, [one.bytes / 1e6 for one in here], label=name, **style)
+    for axes, what in ((times, "microseconds a point"), (sizes, "megabytes of state")):
+        axes.set(xscale="log", yscale="log", xlabel="features d", ylabel=what)
+        axes.set_xticks([2, 8, 32, 128, 512, 2048], [2, 8, 32, 128, 512, 2048])
+        axes.minorticks_off()
+        axes.grid(alpha=0.3)
+        axes.legend(frameon=False)
+    figure.suptitle(
+        f"What features cost, with {growth.STRUCTURES} structures (exponents from 64 features on)"
+    )
+    figure.savefig(file, dpi=150)
+    plt.close(figure)
+
+
+def growing(out: Path) -> Iterator[Finding]:
+    """How the cost of each type grows, and a picture of it."""
+    found = list(growth.costs())
+    draw(found, out / "dimension.png")
+    for kind in growth.TYPES:
+        bound = None if kind == "full" else 1.15
+        k = growth.exponent(found, kind)
+        yield Finding(f"{kind}: time grows as d^k, k", k, "", bound, at_least=False)
+
+
+def main() -> int:
+    """Measure, show and store; 1 if a bound is not kept."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.dimension", description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("output/bench"), metavar="DIR")
+    parser.add_argument("--points", type=int, default=100_000, help="of the stream that drifts")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    console = Console() if sys.stdout.isatty() else Console(width=120)
+    findings: list[Finding] = []
+    parts = (against_dense(), long_stream(options.points), growing(options.out))
+    with console.status("measuring"):
+        for part in parts:
+            table = Table("measured", "value", "", show_header=False)
+            for one in part:
+                findings.append(one)
+                table.add_row(one.text, f"{one.value:.4g}{one.unit}", one.verdict)
+            console.print(table)
+    content = [{**one._asdict(), "verdict": one.verdict} for one in findings]
+    (options.out / "dimension.json").write_text(json.dumps(content, indent=1) + "\n")
+    console.print(f"Written to {options.out}: dimension.json, dimension.png")
+    return int(any("NOT" in one.verdict for one in findings))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

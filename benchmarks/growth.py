@@ -1,0 +1,75 @@
+"""How time and memory grow with the number of features, for each type of covariance."""
+
+import math
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spclust import SPC
+
+Rows = NDArray[np.float64]
+
+TYPES = ("full", "lowrank", "diag", "spherical")
+STRUCTURES, RANK, CLUSTERS = 30, 8, 10
+DIMENSIONS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+_LARGEST_FULL = 512  # beyond, a point takes more than 0.1 s
+_FIT_FROM = 64  # features: below, what does not depend on them takes most of the time
+_BURN_IN, _PARTS, _SECONDS = 400, 5, 0.15
+
+
+class Cost(NamedTuple):
+    """What a point, and a model, cost."""
+
+    kind: str
+    d: int
+    us: float  # microseconds a point
+    bytes: int  # of the model's state
+
+
+def rows(d: int, n: int) -> Rows:
+    """Ten Gaussians whose centres are ten standard deviations from the origin in each feature."""
+    rng = np.random.default_rng(d)
+    centres = 10.0 * rng.normal(size=(CLUSTERS, d))
+    return centres[rng.integers(CLUSTERS, size=n)] + rng.normal(size=(n, d))
+
+
+def model(kind: str, d: int) -> SPC:
+    """With a scale that grows as distances do: every d sees the same merges."""
+    rank = RANK if kind == "lowrank" else None
+    return SPC(STRUCTURES, covariance_type=kind, max_rank=rank, scale=math.sqrt(d))
+
+
+def cost(kind: str, d: int) -> Cost:
+    """Best of several runs of about the same length."""
+    spc, points = model(kind, d), rows(d, _BURN_IN)
+    spc.partial_fit(points[: STRUCTURES + 2])  # compiles
+    started = time.perf_counter()
+    spc.partial_fit(points[STRUCTURES + 2 :])
+    each = (time.perf_counter() - started) / (_BURN_IN - STRUCTURES - 2)
+    n = max(20, min(20_000, int(_SECONDS / each), 20_000_000 // d))
+    best = math.inf
+    for part in range(_PARTS):
+        points = np.roll(rows(d, n), part, axis=0)
+        started = time.perf_counter()
+        spc.partial_fit(points)
+        best = min(best, (time.perf_counter() - started) / n)
+    stream = spc._stream
+    return Cost(kind, d, 1e6 * best, stream.pool.nbytes + stream.scratch.nbytes)
+
+
+def costs(dimensions: tuple[int, ...] = DIMENSIONS) -> Iterator[Cost]:
+    """All that is measured, one by one."""
+    for d in dimensions:
+        for kind in TYPES:
+            if kind != "full" or d <= _LARGEST_FULL:
+                yield cost(kind, d)
+
+
+def exponent(found: list[Cost], kind: str) -> float:
+    """The k for which the time grows as d^k, fitted from 64 features on."""
+    points = [(math.log(one.d), math.log(one.us)) for one in found if one.kind == kind]
+    x, y = np.array([p for p in points if p[0] >= math.log(_FIT_FROM)]).T
+    return float(np.polyfit(x, y, 1)[0])
