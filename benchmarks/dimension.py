@@ -167,7 +167,7 @@ def draw(found: list[growth.Cost], file: Path) -> None:
         here = [one for one in found if one.kind == kind]
         d = [one.d for one in here]
         name = f"{kind} (rank {growth.RANK})" if kind == "lowrank" else kind
-        grows = f"{name}: d^{growth.exponent(found, kind):.2f}"
+        grows = f"{name}: d^{growth.exponent(found, kind, growth.MANY):.2f}"
         style = {"marker": "o", "markersize": 4, "color": COLOURS[kind]}
         times.plot(d, [one.us for one in here], label=grows, **style)
         sizes.plot(d, [one.bytes / 1e6 for one in here], label=name, **style)
@@ -190,8 +190,9 @@ def growing(out: Path) -> Iterator[Finding]:
     draw(found, out / "dimension.png")
     for kind in growth.TYPES:
         bound = None if kind == "full" else 1.15
-        k = growth.exponent(found, kind)
+        k, late = growth.exponent(found, kind), growth.exponent(found, kind, growth.MANY)
         yield Finding(f"{kind}: time grows as d^k, k", k, "", bound, at_least=False)
+        yield Finding(f"{kind}: from {growth.MANY} features on", late)
 
 
 def main() -> int:

@@ -16,8 +16,8 @@ TYPES = ("full", "lowrank", "diag", "spherical")
 STRUCTURES, RANK, CLUSTERS = 30, 8, 10
 DIMENSIONS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 _LARGEST_FULL = 512  # beyond, a point takes more than 0.1 s
-_FIT_FROM = 64  # features: below, what does not depend on them takes most of the time
-_BURN_IN, _PARTS, _SECONDS = 400, 5, 0.15
+MANY = 64  # features: below, what does not depend on them takes most of the time
+_BURN_IN, _PARTS, _SECONDS = 400, 12, 0.1
 
 
 class Cost(NamedTuple):
@@ -68,8 +68,8 @@ def costs(dimensions: tuple[int, ...] = DIMENSIONS) -> Iterator[Cost]:
                 yield cost(kind, d)
 
 
-def exponent(found: list[Cost], kind: str) -> float:
-    """The k for which the time grows as d^k, fitted from 64 features on."""
-    points = [(math.log(one.d), math.log(one.us)) for one in found if one.kind == kind]
-    x, y = np.array([p for p in points if p[0] >= math.log(_FIT_FROM)]).T
+def exponent(found: list[Cost], kind: str, least: int = 0) -> float:
+    """The k for which the time grows as d^k, fitted to all d of at least `least`."""
+    here = [one for one in found if one.kind == kind and one.d >= least]
+    x, y = np.log([one.d for one in here]), np.log([one.us for one in here])
     return float(np.polyfit(x, y, 1)[0])

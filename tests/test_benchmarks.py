@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from benchmarks import report, schedule
+from benchmarks import dimension, growth, report, schedule
 from benchmarks.__main__ import chosen
 from benchmarks.competitor import Competitor, stored_radius
 from benchmarks.competitors import PEERS
@@ -181,3 +181,31 @@ def test_a_worker_answers_in_a_process_of_its_own(job, text):
     assert answer["micro_clusters"] == 20
     assert answer["state_bytes"] > 0
     assert failure == {"error": "KeyError: 'no such stream'"}
+
+
+def test_the_exponent_of_growth_is_the_slope_on_logarithmic_axes():
+    found = [growth.Cost("diag", d, max(32.0, 0.5 * d**1.5), 8) for d in (2, 8, 64, 256, 1024)]
+    assert growth.exponent(found, "diag", 64) == pytest.approx(1.5, abs=0.1)
+    assert growth.exponent(found, "diag") < growth.exponent(found, "diag", 64)
+    assert growth.exponent(found[:2], "diag") == pytest.approx(0.0)
+
+
+def test_what_a_feature_costs_is_measured_for_every_type(tmp_path):
+    found = [growth.cost(kind, d) for kind in growth.TYPES for d in (64, 70)]
+    assert all(one.us > 0 for one in found)
+    sizes = {one.kind: one.bytes for one in found if one.d == 70}
+    assert sizes["full"] > sizes["lowrank"] > sizes["diag"] > sizes["spherical"]
+    dimension.draw(found, tmp_path / "growth.png")
+    assert (tmp_path / "growth.png").stat().st_size > 10_000
+
+
+def test_findings_say_whether_they_keep_their_bound():
+    assert dimension.Finding("speed", 11.0, "x", 10).verdict == "met (>= 10)"
+    assert dimension.Finding("size", 11.0, " MB", 10, at_least=False).verdict == "NOT met (<= 10)"
+    assert dimension.Finding("time", 11.0, " s").verdict == ""
+
+
+def test_clusters_of_the_long_stream_drift():
+    (first, y), (last, z) = (dimension.drifting(start, 200, 1000, d=20, k=2) for start in (0, 800))
+    for k in range(2):
+        assert np.linalg.norm(first[y == k].mean(axis=0) - last[z == k].mean(axis=0)) > 0.5

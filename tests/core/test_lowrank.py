@@ -1,5 +1,7 @@
 """Spreads of low rank are those of the full covariance, or larger where the rank has a limit."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -159,3 +161,16 @@ def test_dense_covariances_are_made_only_when_they_are_asked_for():
     assert "covariance" not in vars(table)
     assert table.covariance.shape == (5, 2000, 2000)
     assert "covariance" in vars(table)
+
+
+@pytest.mark.parametrize("kind", ["lowrank", "diag", "spherical"])
+def test_a_batch_of_float32_is_never_converted_as_a_whole(kind):
+    X = np.random.default_rng(0).normal(size=(16_000, 500)).astype(np.float32)  # 32 MB
+    rank = 2 if kind == "lowrank" else None
+    model = SPC(3, covariance_type=kind, max_rank=rank, scale=30.0).partial_fit(X[:20])
+    assert len(model.labels_) == 20
+    tracemalloc.start()
+    model.partial_fit(X)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20e6
