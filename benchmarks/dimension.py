@@ -23,6 +23,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from benchmarks import growth
 from spclust import SPC
+from spclust.datasets import make_highdim
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -59,10 +60,7 @@ def published_set() -> tuple[Rows, Labels, str]:
     if file.is_file():
         with np.load(file) as content:
             return content["X"].astype(float), content["y"].astype(np.int64), "dim1024"
-    rng = np.random.default_rng(0)
-    y = np.repeat(np.arange(16), 64)
-    centres = rng.uniform(30, 226, size=(16, 1024))
-    return centres[y] + 0.5 * rng.standard_t(3, size=(1024, 1024)), y, "16 Gaussians, generated"
+    return *make_highdim(), "generated"
 
 
 def lapack_seconds(spc: SPC, X: Rows) -> float:

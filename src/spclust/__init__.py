@@ -4,14 +4,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spclust import datasets, plot
+    from spclust import datasets, metrics, plot
     from spclust.estimator import SPC
     from spclust.formulas import covariance_union, typicality
     from spclust.params import decay_from_half_life
 
 __version__ = "0.1.0"
 
-__all__ = ["SPC", "covariance_union", "datasets", "decay_from_half_life", "plot", "typicality"]
+__all__ = [
+    "SPC",
+    "covariance_union",
+    "datasets",
+    "decay_from_half_life",
+    "metrics",
+    "plot",
+    "typicality",
+]
 
 # Where each name lives. Modules are imported when one of their names is first used: scikit-learn
 # and Numba take a second to import, and not everything needs them.

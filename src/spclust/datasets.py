@@ -42,3 +42,109 @@ def make_sine(
     centre, amplitude, wavelength = np.array(_WAVES)[y].T
     X = np.column_stack([x, centre + amplitude * np.sin(2 * np.pi * x / wavelength)])
     return X + rng.normal(scale=noise, size=X.shape), y
+
+
+def make_overlapping(
+    n_samples: int = 600,
+    *,
+    side: float = 14.0,
+    length: float = 2.0,
+    thickness: float = 0.3,
+    seed: int = 0,
+) -> tuple[Floats, Integers]:
+    """Three thin Gaussians, the sides of a triangle, one after another; corners overlap.
+
+    Parameters
+    ----------
+    n_samples : int, default 600
+        Points of all three together.
+    side : float, default 14.0
+        Length of a side of the triangle.
+    length : float, default 2.0
+        Standard deviation along a Gaussian.
+    thickness : float, default 0.3
+        Standard deviation across it.
+    seed : int, default 0
+        Seed of the points.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 2)
+        Points in order of arrival: first all of one side, then the next.
+    y : ndarray of shape (n_samples,)
+        Side of each point: 0, ..., 0, 1, ..., 1, 2, ..., 2.
+    """
+    rng = np.random.default_rng(seed)
+    y = np.arange(n_samples) * 3 // max(n_samples, 1)
+    corner = np.radians([90.0, 210.0, 330.0])
+    corners = side / np.sqrt(3.0) * np.column_stack([np.cos(corner), np.sin(corner)])
+    middle = (corners + np.roll(corners, -1, axis=0)) / 2.0
+    along = (np.roll(corners, -1, axis=0) - corners) / side
+    across = along @ np.array([[0.0, 1.0], [-1.0, 0.0]])
+    z = rng.normal(size=(n_samples, 2)) * [length, thickness]
+    return middle[y] + z[:, :1] * along[y] + z[:, 1:] * across[y], y
+
+
+def make_circles_touching(
+    n_samples: int = 400, *, radius: float = 1.0, gap: float = 0.05, seed: int = 0
+) -> tuple[Floats, Integers]:
+    """Two filled circles side by side that nearly touch: the paper's reason for typicality.
+
+    Parameters
+    ----------
+    n_samples : int, default 400
+        Points of both circles together, in turn.
+    radius : float, default 1.0
+        Radius of each circle.
+    gap : float, default 0.05
+        Distance between them.
+    seed : int, default 0
+        Seed of the points, which fill the circles evenly.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 2)
+        Points.
+    y : ndarray of shape (n_samples,)
+        Circle of each point: 0 is the left one.
+    """
+    rng = np.random.default_rng(seed)
+    y = np.arange(n_samples) % 2
+    r, angle = radius * np.sqrt(rng.random(n_samples)), 2.0 * np.pi * rng.random(n_samples)
+    centre = (2 * y - 1) * (radius + gap / 2.0)
+    return np.column_stack([centre + r * np.cos(angle), r * np.sin(angle)]), y
+
+
+def make_highdim(
+    n_samples: int = 1024, *, n_features: int = 1024, n_clusters: int = 16, seed: int = 0
+) -> tuple[Floats, Integers]:
+    """Compact clusters far apart in many dimensions, one after another, as in the paper's set.
+
+    Points are whole numbers. Within a cluster the standard deviation of a feature is about 0.5, but
+    radii are heavy-tailed: in 1,024 dimensions half of the points are within 13 of the centre, and
+    some are 50 away. Centres lie between 30 and 226 in every feature, some 2,400 apart.
+
+    Parameters
+    ----------
+    n_samples : int, default 1024
+        Points of all clusters together.
+    n_features : int, default 1024
+        Dimensions.
+    n_clusters : int, default 16
+        Clusters, all of the same size.
+    seed : int, default 0
+        Seed of centres and points.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        Points in order of arrival: first all of one cluster, then the next.
+    y : ndarray of shape (n_samples,)
+        Cluster of each point.
+    """
+    rng = np.random.default_rng(seed)
+    y = np.arange(n_samples) * n_clusters // max(n_samples, 1)
+    centres = np.rint(rng.uniform(33.0, 223.0, size=(n_clusters, n_features)))
+    # A normal direction times a radius that is at least 0.23 in each feature, and often far more.
+    size = np.minimum(0.23 + rng.exponential(0.19, size=(n_samples, 1)), 1.6)
+    return np.rint(centres[y] + size * rng.normal(size=(n_samples, n_features))), y
