@@ -82,7 +82,7 @@ def allocating(function: Callable[..., Any]) -> Any:
     Where arrays can be made, every view of one is counted, and counting is an atomic operation: in
     the loop over points it would take more time than the arithmetic.
     """
-    return _compiled(function, {**_OPTIONS, "_nrt": True})
+    return _part_or_kernel(function, {**_OPTIONS, "_nrt": True})
 
 
 def leaf(function: Callable[..., Any]) -> Any:

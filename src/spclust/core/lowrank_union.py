@@ -201,23 +201,25 @@ def limit_rank(slot: int, s: Structures) -> None:
     S, half = np.empty((rank, rank)), s.Sigma.shape[2] // 2
     unpack(s.Sigma[slot, 0, : rank * (rank + 1) // 2], S)
     values, Q = eigen(S)
-    order = np.argsort(-values)
-    s.base[slot] = max(s.base[slot], values[order[most]])
-    turned = np.empty((most, s.basis.shape[1]))
+    turned, kept = np.zeros((most, s.basis.shape[1])), np.empty(most)
     for a in range(most):
-        v = turned[a]
-        for c in range(v.size):
-            v[c] = 0.0
+        largest = 0
         for k in range(rank):
-            old, part = s.basis[int(s.place[slot, k])], Q[k, order[a]]
+            largest = k if values[k] > values[largest] else largest
+        kept[a], values[largest] = values[largest], 0.0
+        v = turned[a]
+        for k in range(rank):
+            old, part = s.basis[int(s.place[slot, k])], Q[k, largest]
             for c in range(v.size):
                 v[c] += part * old[c]
+    for k in range(rank):
+        s.base[slot] = max(s.base[slot], values[k])  # of those that are left
     for a in range(most):
         s.basis[int(s.place[slot, a])] = turned[a]
         start = a * (a + 1) // 2
         for k in range(a + 1):
             s.Sigma[slot, 0, start + k] = s.Sigma[slot, 0, half + start + k] = 0.0
-        value = max(values[order[a]], s.base[slot])
+        value = max(kept[a], s.base[slot])
         s.Sigma[slot, 0, start + a] = value
         s.Sigma[slot, 0, half + start + a] = 1.0 / np.sqrt(value)
     for k in range(most, rank):
