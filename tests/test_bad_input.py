@@ -138,7 +138,7 @@ BAD_PARAMETERS = [
     ("w_min", 1.0), ("w_min", -0.1), ("nlt_max", -1), ("eps", 1.1), ("eps", -0.1),
     ("min_samples", 0), ("min_samples", 1.5), ("min_samples", 10**30),
     ("scale", 0.0), ("scale", -1.0), ("scale", 1e-200),
-    ("covariance_type", "tied"),
+    ("covariance_type", "tied"), ("max_rank", 0), ("max_rank", 2.5), ("max_rank", "all"),
 ]  # fmt: skip
 
 
@@ -226,3 +226,28 @@ def test_formulas_say_which_argument_is_wrong(name):
 def test_plots_say_that_they_need_two_features(draw):
     with pytest.raises(ValueError, match="draws models of 2 features, but this one has 3"):
         draw(SPC(5).fit(GOOD))
+
+
+def test_a_truth_value_is_no_rank():
+    with pytest.raises(ValueError, match="max_rank must be None or an integer, but is True"):
+        SPC(max_rank=True).fit(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("cut", "sentence"),
+    [
+        ({"n_clusters": 0}, "n_clusters must be an integer of at least 1, but is 0"),
+        ({"n_clusters": 2.0}, "n_clusters must be an integer"),
+        ({"n_clusters": True}, "n_clusters must be an integer"),
+        ({"n_clusters": 99}, r"There are \d+ structures: they cannot make up 99 clusters"),
+        ({"nlt": -1.0}, "nlt must be a number of at least 0"),
+        ({"nlt": np.nan}, "nlt must be a number of at least 0"),
+        ({"nlt": "3"}, "nlt must be a number of at least 0"),
+        ({"nlt": True}, "nlt must be a number of at least 0"),
+        ({"nlt": 3.0, "eps": 0.5}, "one of eps, nlt and n_clusters"),
+        ({"n_clusters": 2, "eps": 0.5}, "one of eps, nlt and n_clusters"),
+    ],
+)
+def test_a_cut_that_makes_no_sense_gets_a_sentence(cut, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        SPC(10).fit(GOOD).clustering(**cut)

@@ -141,3 +141,17 @@ def test_covariances_are_right_where_scale_is_far_too_small(d, scale):
     expected = oracle.S[0].Sigma * scale**2
     error = np.linalg.norm(model.structures_.covariance[0] - expected)
     assert error <= 1e-6 * np.linalg.norm(expected)
+
+
+@pytest.mark.parametrize("kind", ["full", "lowrank"])
+def test_outliers_beyond_all_digits_stop_nothing(kind):
+    """A spread that rounding left nothing of to whiten with: the union is then the sum."""
+    for seed in (1696, 3, 17, 40):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(80, 60)) * rng.choice([0.1, 1, 3])
+        X[rng.random(80) < 0.1] *= rng.choice([1e6, 1e8, 1e10, 1e12])
+        model = SPC(1, covariance_type=kind, w_min=0.1, nlt_max=50.0).partial_fit(X[:1])
+        model.partial_fit(X[1:])
+        assert model.n_samples_seen_ == 80
+        assert np.isfinite(model.structures_.covariance).all()
+        assert np.isfinite(model.score_samples(X)).all()

@@ -33,8 +33,8 @@ class SPC(Reader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     n_structures : int, default 30
-        N, the most structures kept. Memory is O(N^2 + N d^2), time O(N d^2) a point. Several per
-        expected cluster; more if clusters are far from elliptic.
+        N, the most structures kept. Memory is O(N^2 + N d^2), time O(N d^2) a point, with full
+        covariances. Several per expected cluster; more if clusters are far from elliptic.
     m : float, default 1.5
         Fuzzifier, above 1. The smaller, the sharper the edge of a structure.
     gamma : float, default 0.0
@@ -203,7 +203,10 @@ class SPC(Reader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
             self.__dict__.pop("_learner", None)
 
     def _learn(self, X: Any, *, new: bool, gapless: bool) -> Self:
+        self.__dict__.pop("_learner", None)
         self._validate_params()
+        if isinstance(self.max_rank, bool):  # which scikit-learn takes for a number
+            raise ValueError(f"max_rank must be None or an integer, but is {self.max_rank!r}.")
         validate({name: getattr(self, name) for name in TABLE}, type(self).__name__)
         if not new:
             self._refuse_changes()

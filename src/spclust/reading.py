@@ -55,7 +55,8 @@ class Reader:
         Structures are neighbours if their distance D is at most `eps`; or if the sum of the NLT of
         each one's mean in the other, -log(1 - D), is at most `nlt`, which tells distances apart
         where every D is 1 to the last digit, as in many dimensions; or if that makes `n_clusters`
-        clusters of them, each structure being in one. The model stays as it is.
+        clusters of them, each structure being in one (min_samples is then 1). The model stays as
+        it is.
         """
         check_is_fitted(self)
         given = {"eps": eps, "min_samples": min_samples}
@@ -64,7 +65,7 @@ class Reader:
             raise ValueError("clustering takes one of eps, nlt and n_clusters.")
         limit = None
         if nlt is not None:
-            limit = self._stream.limit_of_nlt(float(nlt))
+            limit = self._stream.limit_of_nlt(nlt)
         if n_clusters is not None:
             limit, min_samples = self._stream.limit_of_count(n_clusters), 1
         return self._structure_labels(eps, min_samples, limit)

@@ -1,5 +1,6 @@
 """Spreads of low rank are those of the full covariance, or larger where the rank has a limit."""
 
+import pickle
 import tracemalloc
 
 import numpy as np
@@ -9,7 +10,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import normalized_mutual_info_score
 
 from spclust import SPC
+from spclust.core import stream
 from spclust.core.structures import FREE, view
+from spclust.core.workspace import scratch_size
 from tests.core.test_oracle import TIE
 from tests.reference.algorithm1 import Algorithm1, covariance_union
 from tests.strategies import online_params, streams
@@ -174,3 +177,54 @@ def test_a_batch_of_float32_is_never_converted_as_a_whole(kind):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 20e6
+
+
+@pytest.mark.parametrize("extent", [1e2, 1e5, 1e6])
+def test_wide_clusters_lose_no_digits(extent):
+    """Most of a distance lies in the directions: what is left is no difference of two squares."""
+    rng = np.random.default_rng(0)
+    everywhere = extent * rng.normal(size=(300, 5))
+    in_a_plane = extent * rng.normal(size=(300, 3)) @ rng.normal(size=(3, 40)) / 6.0
+    for X in (everywhere, in_a_plane):
+        full, lowrank = (
+            SPC(8, covariance_type=kind, w_min=0.0).fit(X) for kind in ("full", "lowrank")
+        )
+        assert_same_models(lowrank, full)
+        np.testing.assert_allclose(
+            lowrank.score_samples(X), full.score_samples(X), rtol=1e-7, atol=1e-8
+        )
+
+
+@pytest.mark.parametrize("what", [KeyboardInterrupt, MemoryError])
+def test_an_interrupt_while_memory_grows_leaves_the_old_one_whole(monkeypatch, what):
+    rng = np.random.default_rng(0)
+    X = 5 * rng.normal(size=(60, 80))
+    params = {"n_structures": 2, "covariance_type": "lowrank", "w_min": 0.0, "scale": 60.0}
+    expected = SPC(**params).partial_fit(X)
+    model, stopped = SPC(**params), []
+
+    def stop(pool):
+        stopped.append(pool)
+        raise what
+
+    for x in X:
+        seen = getattr(model, "n_samples_seen_", 0)
+        with monkeypatch.context() as patch:
+            if seen:
+                patch.setattr(stream, "scratch_size", stop)
+            try:
+                model.partial_fit(x[np.newaxis])
+            except what:
+                sizes = model._stream.pool.size, model._stream.scratch.size
+                assert sizes[1] == scratch_size(model._stream.pool)
+        if model.n_samples_seen_ == seen:
+            model.partial_fit(x[np.newaxis])
+    assert len(stopped) > 3
+    assert model._stream.pool.tobytes() == expected._stream.pool.tobytes()
+
+
+def test_a_table_of_structures_can_be_pickled(X):
+    for kind in ("full", "lowrank", "diag", "spherical"):
+        table = SPC(5, covariance_type=kind).fit(X).structures_
+        again = pickle.loads(pickle.dumps(table))
+        assert np.array_equal(again.covariance, table.covariance)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.cluster.hierarchy import linkage
 from sklearn.cluster import dbscan
 
 from spclust import SPC, typicality
@@ -94,3 +95,36 @@ def test_noise_structures_give_noise_labels_and_no_typicality_column():
     assert model.predict([[500.0, 0.1]]).tolist() == [-1]
     assert model.typicality(X).shape == (41, model.n_clusters_)
     assert model.score_samples([[500.0, 0.0]]).tolist() == [0.0]
+
+
+@given(X=streams(least_points=12, most_points=60), params=online_params(most_structures=10))
+def test_every_number_of_clusters_has_its_cut_unless_pairs_tie(X, params):
+    model = SPC(**params).fit(X)
+    k = len(model.structures_)
+    heights = np.sort(linkage(np.tril(model._stream._pairs(), -1).T[np.triu_indices(k, 1)])[:, 2])
+    for n in range(1, k + 1):
+        if 1 < n < k and heights[k - n - 1] == heights[k - n]:
+            with pytest.raises(ValueError, match="equally far apart"):
+                model.clustering(n_clusters=n)
+        else:
+            assert len(np.unique(model.clustering(n_clusters=n))) == n
+
+
+@given(
+    X=streams(least_points=12, most_points=60),
+    params=online_params(most_structures=10),
+    eps=st.floats(0.01, 0.999),
+)
+def test_a_cut_by_nlt_is_that_of_its_distance(X, params, eps):
+    model = SPC(**params).fit(X)
+    nlt = -np.log1p(-eps)
+    assert np.array_equal(model.clustering(eps), model.clustering(nlt=float(nlt)))
+
+
+@pytest.mark.parametrize("m", [1.01, 1.5])  # odds as logarithms, and as they are
+def test_copies_of_a_point_can_be_told_apart_by_number_alone(m):
+    model = SPC(30, m=m).fit([[0.0], [0.0], [0.0], [7.0]])
+    assert len(np.unique(model.clustering(n_clusters=4))) == 4
+    assert model.clustering(n_clusters=2).tolist() == [0, 0, 0, 1]
+    assert model.clustering(nlt=0.0).tolist() == [0, 0, 0, 1]
+    assert model.clustering(nlt=1e-20).tolist() == [0, 0, 0, 1]

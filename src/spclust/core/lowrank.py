@@ -22,10 +22,14 @@ s.Sigma[slot, 0]. All this memory grows when it is needed: see `structures.enlar
 from spclust.arrays import Floats
 from spclust.core.compile import inner, reduction, separate
 from spclust.core.factor import dot, times_vector
-from spclust.core.lanes import LANES, Eight, larger_of, load, same, same_at, store
+from spclust.core.lanes import LANES, Eight, below_bits, larger_of, load, same, same_at, store
 from spclust.core.parts import matrix, row
 from spclust.core.structures import Structures
 from spclust.core.workspace import Workspace
+
+# Where a squared distance is a smaller part of the squared length, or base times it is, the
+# difference of two squares has lost too many digits.
+_FEW_DIGITS = 1e-5
 
 
 @reduction
@@ -39,17 +43,37 @@ def two_dots(v: Floats, first: Floats, second: Floats) -> tuple[float, float]:
 
 
 @inner
-def whitened_square(slot: int, y: Floats, p: Floats, square: float, s: Structures) -> float:
-    """Squared distance of an offset of coordinates V x = y and squared length `square`.
+def whitened_square(
+    slot: int, x: Floats, y: Floats, p: Floats, square: float, s: Structures
+) -> float:
+    """Squared distance of an offset x of coordinates V x = y and squared length `square`.
 
-    The bracket of Eq. (2). Modified in place: p, scratch.
+    The bracket of Eq. (2). Modified in place: p, scratch; x, if need be, to what is outside of V.
     """
     rank, half, inside = int(s.rank[slot]), s.Sigma.shape[2] // 2, 0.0
     for k in range(rank):
         inside += y[k] * y[k]
     W = row(s.Sigma[slot, 0], half, rank * (rank + 1) // 2)
     white = times_vector(W, row(y, 0, rank), row(p, 0, rank))
-    return white + max(square - inside, 0.0) / s.base[slot]
+    outside = max(square - inside, 0.0)
+    if rank == x.size:
+        outside = 0.0
+    elif white * s.base[slot] + outside < _FEW_DIGITS * square:
+        outside = square_outside(slot, x, y, s)
+    return white + outside / s.base[slot]
+
+
+@separate
+def square_outside(slot: int, x: Floats, y: Floats, s: Structures) -> float:
+    """Squared length of what is left of x outside of V: without the difference of two squares.
+
+    Modified in place: x, which becomes just that.
+    """
+    for k in range(int(s.rank[slot])):
+        v = s.basis[int(s.place[slot, k])]
+        for c in range(x.size):
+            x[c] -= y[k] * v[c]
+    return dot(x, x, 0)
 
 
 @separate
@@ -60,7 +84,7 @@ def square_in(slot: int, x: Floats, square: float, s: Structures, y: Floats) -> 
     """
     for k in range(int(s.rank[slot])):
         y[0, k] = dot(s.basis[int(s.place[slot, k])], x, 0)
-    return whitened_square(slot, y[0], y[1], square, s)
+    return whitened_square(slot, x, y[0], y[1], square, s)
 
 
 @inner
@@ -110,7 +134,7 @@ def two_squares_in_each_lowrank(
         for k in range(int(s.rank[slot])):
             y[0, k], y[1, k] = two_dots(s.basis[int(s.place[slot, k])], x[0], x[1])
         for i in range(2):
-            squares[i, lane] = whitened_square(slot, y[i], y[2], squares[i, lane], s)
+            squares[i, lane] = whitened_square(slot, x[i], y[i], y[2], squares[i, lane], s)
     return load(squares, 0), load(squares, 1)
 
 
@@ -144,4 +168,20 @@ def squares_in_one_lowrank(
             z += same_at(W, start + c) * load(y, c)
         white += z * z
         start += k + 1
-    return white + larger_of(plain - inside, same(0.0)) / s.base[slot]
+    outside = larger_of(plain - inside, same(0.0))
+    if rank == offset.shape[0]:
+        return white
+    few = below_bits(white * s.base[slot] + outside, plain * _FEW_DIGITS)
+    if few != 0:
+        at, d = rank * LANES, offset.shape[0]
+        of_lanes, x = row(spare, at, LANES), row(spare, at + LANES, d)
+        own = row(spare, at + LANES + d, rank)
+        store(outside, of_lanes, 0)
+        for lane in range(LANES):
+            if few & (1 << lane) != 0:
+                pick(offset, lane, x)
+                for k in range(rank):
+                    own[k] = y[k, lane]
+                of_lanes[lane] = square_outside(slot, x, own, s)
+        outside = load(of_lanes, 0)
+    return white + outside / s.base[slot]

@@ -131,6 +131,7 @@ def cover_lowrank(keeper: int, other: int, share: float, s: Structures, work: Wo
     include(keeper, x, s, y)
     own = small(keeper, y, s, rest)
     if not cover_point(keeper, share, own, s):
+        s.head[LARGEST] = max(s.head[LARGEST], s.rank[keeper])  # the direction stays
         return False
     keep(keeper, own, s)
     limit_rank(keeper, s)

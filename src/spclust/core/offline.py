@@ -4,7 +4,7 @@ Functions of the state: none of them changes it, so clusters may be read at any 
 """
 
 from functools import cache
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,10 +40,10 @@ def odds_limit(eps: float, in_logs: bool) -> float:
 
 def odds_limit_of_nlt(nlt: float, in_logs: bool) -> float:
     """The pair odds e^nlt - 1 at which -log(1 - D), the sum of both NLT, is nlt."""
-    if not nlt >= 0.0:
+    if isinstance(nlt, bool) or not isinstance(nlt, Real) or not nlt >= 0.0:
         raise ValueError(f"nlt must be a number of at least 0, but is {nlt!r}.")
     if in_logs:
-        return float(nlt + np.log1p(-np.exp(-nlt))) if nlt > 0.0 else -np.inf
+        return float(nlt + np.log(-np.expm1(-nlt))) if nlt > 0.0 else -np.inf
     with np.errstate(over="ignore"):
         return float(np.expm1(nlt))
 
@@ -59,7 +59,7 @@ def odds_limit_of_count(pairs: Floats, n_clusters: int) -> float:
     if n_clusters > k:
         raise ValueError(f"There are {k} structures: they cannot make up {n_clusters} clusters.")
     if n_clusters == k:
-        return -np.inf
+        return np.nan  # nothing is within it, not even copies of one point
     from scipy.cluster.hierarchy import linkage  # few need it, and it takes its time to import
 
     levels, rank = np.unique(pairs[np.triu_indices(k, 1)], return_inverse=True)

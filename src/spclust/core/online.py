@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.core.compile import compiled_once, inner, kernel, paragraph
+from spclust.core.compile import compiled_once, entry, inner, kernel, paragraph
 from spclust.core.footprint import fading, updated_total
 from spclust.core.lanes import LANES, below_bits, load, store
 from spclust.core.merging import (
@@ -76,7 +76,7 @@ def learn(pool: Floats, X: Floats, scratch: Floats, row: int = 0) -> int:
     is called, and compiled, only when it is needed; first of all, if the last call was interrupted
     before it.
     """
-    step = learning_kernel(pool)
+    step = learning_kernel(kind_of(pool))
     while True:
         if pool[CRAMPED] > 0.0:
             return row
@@ -90,11 +90,17 @@ def learn(pool: Floats, X: Floats, scratch: Floats, row: int = 0) -> int:
             return row
 
 
-def learning_kernel(pool: Floats) -> Any:
-    """The kernel that learns rows into a pool, compiled."""
+def learning_kernel(kind: int) -> Any:
+    """The kernel that learns rows, compiled."""
     memory, rows = np.empty(1), np.empty(1)
     rows.flags.writeable = False
-    return compiled_once(kernels(kind_of(pool)).learn_rows, memory, rows, memory, 0)
+    return compiled_once(kernels(kind).learn_rows, memory, rows, memory, 0)
+
+
+@cache
+def point_kernel(kind: int) -> Any:
+    """Its machine code: for callers who know that they have just what it takes."""
+    return entry(learning_kernel(kind))
 
 
 def make_room(pool: Floats, scratch: Floats) -> None:

@@ -30,6 +30,13 @@ def aligned(n: int) -> Floats:
     return memory[start : start + n]
 
 
+def aligned_copy(array: Floats) -> Floats:
+    """The same numbers in such memory."""
+    memory = aligned(array.size)
+    memory[:] = array
+    return memory
+
+
 def row(memory: Any, start: int, n: int) -> Any:
     """The n numbers of `memory` from `start` on."""
     return memory[start : start + n]

@@ -13,9 +13,8 @@ import numpy as np
 
 from spclust.arrays import Floats, Integers, Rows
 from spclust.core import offline, online
-from spclust.core.compile import entry
 from spclust.core.kinds import FULL
-from spclust.core.parts import aligned
+from spclust.core.parts import aligned, aligned_copy
 from spclust.core.structures import (
     CRAMPED,
     EVALUATIONS,
@@ -26,14 +25,15 @@ from spclust.core.structures import (
     PRUNED,
     RESCANS,
     SEEN,
+    Spreads,
     configure,
-    dense_spread,
     empty_pool,
     enlarged,
     first_room,
     kind_of,
     means,
     pool_size,
+    spreads_of,
     view,
 )
 from spclust.core.workspace import scratch_size
@@ -57,7 +57,8 @@ class StructureTable:
     age: Integers  # (k,) weight updates lived through, plus one; both clocks add in a merge
     id: Integers  # (k,) number of the point that founded the structure, counted from 0
     label: Integers  # (k,) cluster; -1 is noise
-    _dense: Callable[[], Floats] = field(repr=False)
+    _spreads: Spreads = field(repr=False)
+    _scale: float = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.id)
@@ -65,7 +66,9 @@ class StructureTable:
     @cached_property
     def covariance(self) -> Floats:
         """Covariances (k, d, d), made when they are first asked for, whatever their type."""
-        covariance = self._dense()
+        largest = np.finfo(float).max / max(self._scale, 1.0)
+        spreads = self._spreads.dense()
+        covariance: Floats = np.clip(self._scale * spreads, -largest, largest) * self._scale
         covariance.setflags(write=False)
         return covariance
 
@@ -73,27 +76,37 @@ class StructureTable:
 class Stream:
     """State of one stream of points with d features."""
 
+    params: Params
+    pool: Floats
+    scratch: Floats
+
     def __init__(self, params: Params, d: int) -> None:
         self.params = params
+        self._clustering: tuple[float, int, float, Integers] | None = None
         room = first_room(params, d)
+        self._use(lambda: empty_pool(params, d, room), d, pool_size(params, d, room))
+
+    def _use(self, make: Callable[[], Floats], d: int, size: int) -> None:
+        """Make a pool, and scratch memory for it; both take the place of the old ones, or none."""
         try:
-            self.pool = empty_pool(params, d, room)
+            pool = make()
+            scratch = aligned(scratch_size(pool))
         except MemoryError:
             raise MemoryError(
-                f"{params.n_structures} structures of {d} features need "
-                f"{8e-9 * pool_size(params, d, room):.1f} GB: lower n_structures, or choose "
-                'covariance_type "lowrank" or "diag".'
+                f"{self.params.n_structures} structures of {d} features need "
+                f"{8e-9 * size:.1f} GB: lower n_structures, or choose "
+                'covariance_type "diag", or "lowrank" with a max_rank.'
             ) from None
-        self.__setstate__({"params": params, "pool": self.pool})
+        # In one step: an interrupt between two would leave a pool with another one's scratch.
+        vars(self).update(pool=pool, scratch=scratch)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"params": self.params, "pool": self.pool}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.params, self.pool = state["params"], aligned(state["pool"].size)
-        self.pool[:] = state["pool"]
-        self.scratch = aligned(scratch_size(self.pool))
-        self._clustering: tuple[float, int, float, Integers] | None = None
+        self.params, self._clustering = state["params"], None
+        pool = state["pool"]
+        self._use(lambda: aligned_copy(pool), int(pool[FEATURES]), pool.size)
 
     @property
     def seen(self) -> int:
@@ -133,14 +146,18 @@ class Stream:
     def _learn_flat(self, rows: Floats) -> None:
         row = online.learn(self.pool, rows, self.scratch)
         while self.pool[CRAMPED] > 0.0:
-            self.pool = enlarged(self.pool, self.params)
-            self.scratch = aligned(scratch_size(self.pool))
+            pool, d = self.pool, int(self.pool[FEATURES])
+            self._use(lambda: enlarged(pool, self.params), d, 2 * pool.size)  # noqa: B023 - at once
             row = online.learn(self.pool, rows, self.scratch, row)
 
     def point_learner(self) -> tuple[Any, Floats, Floats, tuple[int]]:
         """What learning one point at a time needs: machine code, its memories, a point's shape."""
-        learn = entry(online.learning_kernel(self.pool))
-        return learn, self.pool, self.scratch, (int(self.pool[FEATURES]),)
+        return (
+            online.point_kernel(kind_of(self.pool)),
+            self.pool,
+            self.scratch,
+            (int(self.pool[FEATURES]),),
+        )
 
     def make_room(self) -> None:
         """Prune, after a point was learnt that left something to prune."""
@@ -219,13 +236,6 @@ class Stream:
     def table(self, labels: Integers) -> StructureTable:
         """All structures, oldest first, with their labels (k,)."""
         s, order, scale = view(self.pool), self.order(), self.params.scale
-        state = view(self.pool.copy())
-
-        def dense() -> Floats:
-            largest = np.finfo(float).max / max(scale, 1.0)
-            spreads = np.stack([dense_spread(int(slot), state) for slot in order])
-            return np.clip(scale * spreads, -largest, largest) * scale
-
         columns = {
             "mean": means(s, order),
             "weight": s.total[order] / s.mass[order],
@@ -236,7 +246,7 @@ class Stream:
         }
         for column in columns.values():
             column.setflags(write=False)
-        return StructureTable(**columns, _dense=dense)
+        return StructureTable(**columns, _spreads=spreads_of(order, s), _scale=scale)
 
     def _for_each_chunk(self, do: Callable[[slice, Floats], None], X: Rows, threads: int) -> None:
         """Do something, which only reads the state, with each chunk of X, on several threads.

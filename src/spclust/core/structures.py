@@ -1,8 +1,9 @@
 """The set S of structures: one block of memory, and the few functions that write to it.
 
-All numbers of a stream live in one flat float64 array, the *pool*: it is the whole state, it never
-grows, two states are equal when their pools are, and handing one array to a kernel costs least.
-`view` names its parts in Python, `view_in_kernel` in compiled code.
+All numbers of a stream live in one flat float64 array, the *pool*: it is the whole state, two
+states are equal when their pools are, and handing one array to a kernel costs least. It has its
+size from the start, but for spreads of low rank, which may need more: see `enlarged`. `view` names
+its parts in Python, `view_in_kernel` in compiled code.
 
 Units. A mean is kept in the units of the data, as the point that founded the structure (`anchor`)
 plus how far the mean has moved since (`drift`): around 10^8 it has all the digits it has around 0.
@@ -212,20 +213,39 @@ def means(s: Structures, slots: Integers) -> Floats:
     return chosen
 
 
-def dense_spread(slot: int, s: Structures) -> Floats:
-    """The spread (d, d) of a slot from what the state has of it, in units of scale^2."""
-    Sigma, d, rank = s.Sigma[slot], s.drift.shape[1], int(s.rank[slot])
-    dense: Floats = np.eye(d)
-    if s.head[KIND] == FULL:
-        dense = Sigma.copy()
-    elif s.head[KIND] == LOWRANK:
-        small, V = np.zeros((rank, rank)), s.basis[s.place[slot, :rank].astype(np.int64)]
-        small[np.tril_indices(rank)] = Sigma[0, : rank * (rank + 1) // 2]
-        small += np.tril(small, -1).T - s.base[slot] * np.eye(rank)
-        dense = s.base[slot] * dense + V.T @ small @ V
-    else:
-        dense = Sigma[0] * dense
-    return dense
+class Spreads(NamedTuple):
+    """What the state has of the spreads of some structures."""
+
+    kind: int
+    Sigma: Floats  # (k, rows, columns) as in the state
+    rank: Integers  # (k,)
+    base: Floats  # (k,)
+    V: Floats  # (directions, d) those of the first structure, then those of the next
+
+    def dense(self) -> Floats:
+        """The spreads (k, d, d) in units of scale^2."""
+        d = self.V.shape[1]
+        if self.kind == FULL:
+            return self.Sigma
+        if self.kind != LOWRANK:
+            dense: Floats = np.broadcast_to(self.Sigma, (len(self.Sigma), 1, d)) * np.eye(d)
+            return dense
+        all_of_them = np.empty((len(self.rank), d, d))
+        ends = np.cumsum(self.rank)
+        for i, (rank, end) in enumerate(zip(self.rank, ends, strict=True)):
+            small, V = np.zeros((rank, rank)), self.V[end - rank : end]
+            small[np.tril_indices(rank)] = self.Sigma[i, 0, : rank * (rank + 1) // 2]
+            small += np.tril(small, -1).T - self.base[i] * np.eye(rank)
+            all_of_them[i] = self.base[i] * np.eye(d) + V.T @ small @ V
+        return all_of_them
+
+
+def spreads_of(slots: Integers, s: Structures) -> Spreads:
+    """A copy of the spreads of some slots."""
+    rank = s.rank[slots].astype(np.int64)
+    places = [s.place[slot, :k] for slot, k in zip(slots, rank, strict=True)]
+    V = s.basis[np.concatenate(places).astype(np.int64)]
+    return Spreads(int(s.head[KIND]), s.Sigma[slots], rank, s.base[slots], V)
 
 
 @leaf

@@ -41,8 +41,9 @@ def union_of_spreads(U1: Floats, U2: Floats, floor: float) -> Floats:
 
     L Q max(Lambda, I) Q^T L^T with U2 = L L^T and L^-1 U1 L^-T = Q Lambda Q^T (E1). It is symmetric
     in U1 and U2; the one with the larger trace is whitened, which keeps all digits where the two
-    differ by many orders, and only what the other one adds to it is added. Modified in place: one
-    of the two, which is returned.
+    differ by many orders, and only what the other one adds to it is added. Where even that is lost,
+    with means some 10^8 scales apart, it is the sum, which covers both. Modified in place: one of
+    the two, which is returned.
     """
     d = U1.shape[0]
     traces, equal = 0.0, True
@@ -60,6 +61,9 @@ def union_of_spreads(U1: Floats, U2: Floats, floor: float) -> Floats:
     invert_transposed(R, inverse, W)
     white = whitened(U1, W)
     if surely_covered(white):
+        return U2
+    if not np.isfinite(np.sum(white)):  # rounding left nothing of U2 to whiten with
+        U2 += U1
         return U2
     eigenvalues, Q = eigen(white)
     v = np.empty(d)
