@@ -185,7 +185,8 @@ class SPC(Reader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
             pass
         if learnt == -1:
             self._stream.make_room()
-            self._learner = self._stream.point_learner()  # the memory may be another one now
+            if self._stream.pool is not pool:  # it has grown
+                self._learner = self._stream.point_learner()
             return
         self._learn(self._as_row(x), new=not self.__sklearn_is_fitted__(), gapless=False)
         self._last = ONE_BY_ONE

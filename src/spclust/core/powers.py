@@ -10,9 +10,10 @@ import math
 
 import numpy as np
 
-from spclust.core.compile import inner, leaf
+from spclust.core.compile import inner, leaf, separate
 from spclust.core.lanes import (
     Eight,
+    below_bits,
     if_below,
     larger_of,
     power_of_two_in,
@@ -28,6 +29,8 @@ from spclust.core.lanes import (
 _LOG2_HIGH, _LOG2_LOW = 0.6931471805592082, 7.371002565167799e-13
 _PER_LOG2 = 1.0 / math.log(2.0)
 
+_TERMS = tuple(1.0 / math.factorial(n) for n in range(14))  # of the exponential series
+
 _MOST_HALVES = 40
 _SMALLEST_NORMAL = 2.3e-308
 _LIFT = 54.0  # so many powers of two make any smaller number normal
@@ -37,31 +40,57 @@ _SMALLEST_ARGUMENT, _LARGEST_ARGUMENT = -708.0, 709.0  # of exponentials that ar
 @inner
 def logarithm(a: Eight) -> Eight:
     """The natural logarithms of finite numbers that are not negative; that of 0 is -inf."""
-    small, least = if_below(a, same(_SMALLEST_NORMAL), same(_LIFT), same(0.0)), same(5e-324)
-    lifted = if_below(a, same(_SMALLEST_NORMAL), a * 2.0**_LIFT, a)
-    k, m = power_of_two_in(lifted) - small, without_power_of_two(lifted)
+    if below_bits(a, same(_SMALLEST_NORMAL)) == 0:  # nearly always
+        return logarithm_of_normal(a)
+    return logarithm_of_any(a)
+
+
+@inner
+def logarithm_of_normal(a: Eight) -> Eight:
+    """The natural logarithms of positive numbers that are not too small to have all digits."""
+    k, m = power_of_two_in(a), without_power_of_two(a)
     s = (m - 1.0) / (m + 1.0)
     z = s * s
-    # log m = 2 artanh s = 2 s (1 + z/3 + z^2/5 + ...), where z < 0.03
-    series = same(1.0 / 21.0)
-    for n in range(19, 1, -2):
-        series = series * z + 1.0 / n
-    log = k * _LOG2_HIGH + (2.0 * s + (2.0 * s * z * series + k * _LOG2_LOW))
-    return if_below(a, least, same(-np.inf), log)
+    # log m = 2 artanh s = 2 s (1 + z/3 + z^2/5 + ...), where z < 0.03: in two halves, of even and
+    # of odd powers, because every sum waits for the one before.
+    even, odd, zz = same(1.0 / 19.0), same(1.0 / 17.0), z * z
+    for n in range(13, 4, -4):
+        even = even * zz + 1.0 / (n + 2)
+        odd = odd * zz + 1.0 / n
+    series = (even * zz + 1.0 / 3.0) + odd * z
+    return k * _LOG2_HIGH + (2.0 * s + (2.0 * s * z * series + k * _LOG2_LOW))
+
+
+@separate
+def logarithm_of_any(a: Eight) -> Eight:
+    """What `logarithm` is, where a number is 0 or too small to have all digits."""
+    limit = same(_SMALLEST_NORMAL)
+    log = logarithm_of_normal(if_below(a, limit, larger_of(a * 2.0**_LIFT, limit), a))
+    log = if_below(a, limit, log - _LIFT * math.log(2.0), log)
+    return if_below(a, same(5e-324), same(-np.inf), log)
 
 
 @inner
 def exponential(x: Eight) -> Eight:
     """The exponentials: 0 below -708, inf above 709."""
-    inside = larger_of(smaller_of(x, same(_LARGEST_ARGUMENT)), same(_SMALLEST_ARGUMENT))
-    k = rounded(inside * _PER_LOG2)
-    r = (inside - k * _LOG2_HIGH) - k * _LOG2_LOW
-    series = same(1.0)  # 1 + r (1 + r/2 (1 + r/3 (...))), where |r| < 0.35
-    for n in range(14, 0, -1):
-        series = series * (r * (1.0 / n)) + 1.0
-    power = times_power_of_two(series, k)
-    power = if_below(x, same(_SMALLEST_ARGUMENT), same(0.0), power)
-    return if_below(same(_LARGEST_ARGUMENT), x, same(np.inf), power)
+    low, high = same(_SMALLEST_ARGUMENT), same(_LARGEST_ARGUMENT)
+    if below_bits(x, low) | below_bits(high, x) == 0:  # nearly always
+        return exponential_of_moderate(x)
+    power = exponential_of_moderate(larger_of(smaller_of(x, high), low))
+    return if_below(high, x, same(np.inf), if_below(x, low, same(0.0), power))
+
+
+@inner
+def exponential_of_moderate(x: Eight) -> Eight:
+    """The exponentials of numbers between -708 and 709."""
+    k = rounded(x * _PER_LOG2)
+    r = (x - k * _LOG2_HIGH) - k * _LOG2_LOW
+    # 1 + r + r^2 / 2! + ..., where |r| < 0.35: in two halves, as above.
+    even, odd, rr = same(_TERMS[12]), same(_TERMS[13]), r * r
+    for n in range(10, -1, -2):
+        even = even * rr + _TERMS[n]
+        odd = odd * rr + _TERMS[n + 1]
+    return times_power_of_two(even + odd * r, k)
 
 
 @inner

@@ -161,9 +161,11 @@ class Stream:
 
     def make_room(self) -> None:
         """Prune, after a point was learnt that left something to prune."""
-        nothing = np.empty(0)
-        nothing.flags.writeable = False
-        self._learn_flat(nothing)
+        online.make_room(self.pool, self.scratch)
+        if self.pool[CRAMPED] > 0.0:
+            nothing = np.empty(0)
+            nothing.flags.writeable = False
+            self._learn_flat(nothing)
 
     def order(self) -> Integers:
         """Slots of the structures, oldest structure first."""
