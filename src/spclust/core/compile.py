@@ -150,7 +150,7 @@ def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
 def paragraph(function: Callable[..., Any]) -> Any:
     """Compile `function` as a part of whatever calls it.
 
-    For the parts of a long story: they read as functions of their own and are optimised once, with
-    their caller, where nested kernels would be optimised again at each level of calls.
+    For the parts of a story that depend on the kind of spreads: where a caller gives a constant,
+    branches that it rules out are not even typed.
     """
     return function if _CONFIG.DISABLE_JIT else njit(inline="always", **_OPTIONS)(function)

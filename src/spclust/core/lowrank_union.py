@@ -158,7 +158,7 @@ def cover_lowrank_in_general(
         include(keeper, x, s, C[k])
     both = int(s.rank[keeper])
     spread = matrix(rest, rank * room, both, both)
-    change_directions(max(other, 0), rank, base, C, s, spread)
+    change_directions(max(other, 0), rank, base, C, s, spread, x)
     start = rank * room + both * both
     own = small(keeper, y, s, row(rest, start, rest.size - start))
     s.base[keeper] = max(s.base[keeper], base)
@@ -170,24 +170,26 @@ def cover_lowrank_in_general(
 
 @separate
 def change_directions(
-    slot: int, rank: int, base: float, C: Floats, s: Structures, spread: Floats
+    slot: int, rank: int, base: float, C: Floats, s: Structures, spread: Floats, line: Floats
 ) -> None:
     """Base I + C^T (S - base I) C: the spread of a slot in other directions.
 
-    Modified in place: spread.
+    Modified in place: spread; line, scratch, as long as a side of it or longer.
     """
     for i in range(spread.shape[0]):
         for j in range(spread.shape[0]):
             spread[i, j] = base if i == j else 0.0
     for r in range(rank):
+        for j in range(spread.shape[0]):
+            line[j] = -base * C[r, j]
         for c in range(rank):
             low, high = min(r, c), max(r, c)
             entry = s.Sigma[slot, 0, high * (high + 1) // 2 + low]
-            if r == c:
-                entry -= base
-            for i in range(spread.shape[0]):
-                for j in range(spread.shape[0]):
-                    spread[i, j] += C[r, i] * entry * C[c, j]
+            for j in range(spread.shape[0]):
+                line[j] += entry * C[c, j]
+        for i in range(spread.shape[0]):
+            for j in range(spread.shape[0]):
+                spread[i, j] += C[r, i] * line[j]
 
 
 @allocating
