@@ -190,7 +190,7 @@ def growing(out: Path) -> Iterator[Finding]:
         bound = None if kind == "full" else 1.15
         k, late = growth.exponent(found, kind), growth.exponent(found, kind, growth.MANY)
         yield Finding(f"{kind}: time grows as d^k, k", k, "", bound, at_least=False)
-        yield Finding(f"{kind}: from {growth.MANY} features on", late)
+        yield Finding(f"{kind}: from {growth.MANY} features on", late, "", bound, at_least=False)
 
 
 def main() -> int:
