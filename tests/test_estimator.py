@@ -288,13 +288,3 @@ def test_rows_are_kept_for_their_labels_only_while_they_are_few(X, monkeypatch):
     at_once = SPC(10).fit(X).partial_fit(X)
     assert at_once._last.rows is None
     assert np.array_equal(at_once.labels_, expected)
-
-
-@pytest.mark.parametrize("n_jobs", [2, -1])
-def test_several_threads_read_what_one_reads(X, n_jobs):
-    one, several = SPC(10).fit(X), SPC(10, n_jobs=n_jobs).fit(X)
-    assert np.array_equal(one.predict(X), several.predict(X))
-    assert np.array_equal(one.score_samples(X), several.score_samples(X))
-    assert np.array_equal(one.typicality(X), several.typicality(X))
-    assert np.array_equal(one.labels_, several.labels_)
-    assert len(several.predict(X[:1])) == 1

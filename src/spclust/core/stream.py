@@ -4,7 +4,6 @@ The faces of the library (scikit-learn and others) own one of these and do no ar
 """
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -36,6 +35,7 @@ from spclust.core.structures import (
     spreads_of,
     view,
 )
+from spclust.core.threads import in_stretches
 from spclust.core.workspace import scratch_size
 from spclust.params import Params
 
@@ -45,6 +45,7 @@ from spclust.params import Params
 _LARGEST_CHUNK = 65_536
 _CHUNK_WORK = 1e9  # multiplications
 _LARGEST_CHUNK_NUMBERS = 1_000_000
+_WORK_OF_A_THREAD = 400_000  # differences of a feature of a row and of a structure: about 0.2 ms
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,22 +254,15 @@ class Stream:
     def _for_each_chunk(self, do: Callable[[slice, Floats], None], X: Rows, threads: int) -> None:
         """Do something, which only reads the state, with each chunk of X, on several threads.
 
-        Each has one stretch of rows: to wake a thread may take as long as to read many.
+        On fewer of them than allowed if there is little to do: to wake one takes its time.
         """
 
         def work(start: int, stop: int) -> None:
             for part, rows in self._chunks(X, start, stop):
                 do(part, rows)
 
-        ends = [len(X) * k // threads for k in range(threads + 1)]
-        if threads == 1:
-            work(0, len(X))
-            return
-        with ThreadPoolExecutor(threads - 1) as others:
-            waiting = [others.submit(work, *ends[k : k + 2]) for k in range(1, threads)]
-            work(*ends[:2])
-            for done in waiting:
-                done.result()
+        worth = int(len(X) * self.pool[LIVE] * X.shape[1] // _WORK_OF_A_THREAD)
+        in_stretches(work, len(X), max(1, min(threads, worth)))
 
     def _chunks(
         self, X: Rows, start: int = 0, stop: int | None = None
