@@ -67,7 +67,7 @@ def cover_any(slot: int, share: float, own: Dense, spread: Floats, s: Structures
     delta1, delta2 = union.v, union.w
     for c in range(e.size):
         delta1[c], delta2[c] = share * e[c], (share - 1.0) * e[c]
-    if surely_holds(W, spread, delta2):
+    if surely_holds(Sigma, delta1, spread, delta2):
         times_vector(W, e, union.p)
         grow_along(slot, share, own, s)
         return

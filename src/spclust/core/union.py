@@ -19,6 +19,8 @@ from spclust.core.factor import (
 
 # An eigenvalue that exceeds 1 by less than this per dimension exceeds it by rounding alone.
 _EIGENVALUE_NOISE = 1e-15
+# Of a variance, per dimension: a difference of spreads that exceeds 0 by more is no rounding error.
+_COVER_NOISE = 1e-14
 
 
 @allocating
@@ -121,12 +123,23 @@ def surely_covered(A: Floats) -> bool:
 
 
 @allocating
-def surely_holds(W: Floats, Sigma: Floats, delta: Floats) -> bool:
-    """Whether a structure, with its factor W (t,), surely covers another one's padded spread.
+def surely_holds(Sigma1: Floats, delta1: Floats, Sigma2: Floats, delta2: Floats) -> bool:
+    """Whether the first padded spread, Eq. (14), surely covers the second, Eq. (15).
 
-    That spread is Sigma + delta delta^T, as in Eq. (15).
+    It does if their difference, less what rounding may have added to it, has a Cholesky factor. No
+    eigenvalues are needed for that: when a structure takes in one that is small beside it, this is
+    all there is to find out.
     """
-    return surely_covered(whitened(padded_spread(Sigma, delta), W))
+    d = delta1.size
+    rest, R, inverse = np.empty((d, d)), np.empty((d, d)), np.empty(d)
+    for r in range(d):
+        for c in range(r, d):
+            own = Sigma1[r, c] + delta1[r] * delta1[c]
+            rest[r, c] = own - (Sigma2[r, c] + delta2[r] * delta2[c])
+        rest[r, r] -= _COVER_NOISE * d * (Sigma1[r, r] + delta1[r] * delta1[r])
+        if not rest[r, r] > 0.0:
+            return False
+    return shifted_cholesky(rest, 0.0, 0.0, R, inverse)
 
 
 @allocating
