@@ -1,4 +1,4 @@
-"""Generated streams with known clusters."""
+"""Generated streams with known clusters: those of the paper, or as near as it tells."""
 
 import numpy as np
 
