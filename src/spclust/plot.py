@@ -70,12 +70,16 @@ def structures(model: SPC, X: Any = None, ax: Axes | None = None) -> Axes:
                 zorder=2,
             )
         )
-    area = 15.0 + 85.0 * table.count / table.count.max()
-    x, y = table.mean.T
-    ax.scatter(x, y, s=area, c=_rgb(table.label), edgecolors="white", linewidths=0.8, zorder=3)
+    means(ax, table.mean, table.label, table.count)
     ax.set(xlim=(left, right), ylim=(bottom, top))
     _name_axes(model, ax)
     return ax
+
+
+def means(ax: Axes, places: Floats, labels: Integers, counts: Integers) -> None:
+    """Draw means at places (k, 2): filled circles, larger for more points, coloured by cluster."""
+    area = 15.0 + 85.0 * counts / counts.max()
+    ax.scatter(*places.T, s=area, c=_rgb(labels), edgecolors="white", linewidths=0.8, zorder=3)
 
 
 def decision_regions(model: SPC, ax: Axes | None = None) -> Axes:

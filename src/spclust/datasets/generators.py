@@ -47,7 +47,7 @@ def make_sine(
 def make_overlapping(
     n_samples: int = 600,
     *,
-    side: float = 14.0,
+    side: float = 13.0,
     length: float = 2.0,
     thickness: float = 0.3,
     seed: int = 0,
@@ -58,7 +58,7 @@ def make_overlapping(
     ----------
     n_samples : int, default 600
         Points of all three together.
-    side : float, default 14.0
+    side : float, default 13.0
         Length of a side of the triangle.
     length : float, default 2.0
         Standard deviation along a Gaussian.

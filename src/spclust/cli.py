@@ -1,0 +1,77 @@
+"""The command `spclust`. Needs the extra `cli`."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+try:
+    import typer
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+except ImportError as error:  # pragma: no cover - depends on the installation
+    raise SystemExit(
+        f"The command spclust needs {error.name}: install it with pip install 'spclust[cli]'."
+    ) from None
+
+app = typer.Typer(
+    help="Single-pass possibilistic clustering of data streams.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback()
+def main() -> None:
+    """Single-pass possibilistic clustering of data streams."""
+
+
+@app.command()
+def reproduce(
+    out: Annotated[Path, typer.Option(help="Folder for the report, figures and scores.")] = Path(
+        "reproduction"
+    ),
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="aggregation, sine, highdim or overlapping; may be given repeatedly."),
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Search for all parameters again, 30 streams: slow.")
+    ] = False,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Streams of each experiment.")] = None,
+    trials: Annotated[
+        int | None, typer.Option(min=2, help="Trials of each search, with --full.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = min(os.cpu_count() or 1, 8),
+) -> None:
+    """Run the paper's four experiments with all six algorithms, and write a report."""
+    from spclust.reproduce import reproduce as run
+
+    console = Console(stderr=True)
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        task = progress.add_task("starting", total=1)
+
+        def notify(what: str, done: int, steps: int) -> None:
+            progress.update(task, description=what, completed=done, total=steps)
+            if not console.is_terminal and done in (0, steps):
+                print(f"{what}: {done} of {steps}", file=sys.stderr, flush=True)
+
+        try:
+            run(
+                out,
+                only=only or (),
+                full=full,
+                seeds=seeds,
+                trials=trials,
+                jobs=jobs,
+                notify=notify,
+            )
+        except (ValueError, OSError, ImportError) as error:
+            console.print(f"[red]{error}")
+            raise typer.Exit(1) from None
+    print(out / "report.html")
+
+
+if __name__ == "__main__":
+    app()
