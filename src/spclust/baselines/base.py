@@ -72,12 +72,12 @@ class StreamClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return self._labels(self._rows(X, reset=False))
 
     def _learn(self, X: Any, *, new: bool) -> Floats:
-        self._validate_params()
         for name, value in self.get_params(deep=False).items():
             if isinstance(value, bool) and "boolean" not in self._parameter_constraints[name]:
-                raise ValueError(
+                raise ValueError(  # scikit-learn takes them for 0 and 1
                     f"{name} of {type(self).__name__} must not be a boolean, but is {value!r}."
                 )
+        self._validate_params()
         if not new:
             self._refuse_changes()
         with features_kept_on_failure(self):

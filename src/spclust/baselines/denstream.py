@@ -25,8 +25,8 @@ class MicroClusters:
     def __init__(self, n_features: int, decay: float) -> None:
         self.decay = decay
         self.n = 0
-        self.centre = np.empty((8, n_features))
-        self.weight, self.scatter, self.changed, self.born = np.empty((4, 8))
+        self.centre = np.zeros((8, n_features))
+        self.weight, self.scatter, self.changed, self.born = np.zeros((4, 8))
 
     def weights(self, now: int) -> Floats:
         """Weights (n,) at time `now`."""
@@ -58,9 +58,9 @@ class MicroClusters:
     def append(self, centre: Floats, weight: float, scatter: float, now: int, born: float) -> None:
         """One more row."""
         if self.n == len(self.weight):
-            self.centre = np.concatenate([self.centre, np.empty_like(self.centre)])
+            self.centre = np.concatenate([self.centre, np.zeros_like(self.centre)])
             for name in ("weight", "scatter", "changed", "born"):
-                setattr(self, name, np.concatenate([getattr(self, name), np.empty(self.n)]))
+                setattr(self, name, np.concatenate([getattr(self, name), np.zeros(self.n)]))
         i, self.n = self.n, self.n + 1
         self.centre[i], self.weight[i], self.scatter[i] = centre, weight, scatter
         self.changed[i], self.born[i] = now, born

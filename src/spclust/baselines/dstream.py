@@ -1,6 +1,7 @@
 """D-Stream: density in the cells of a grid (Chen and Tu, 2007)."""
 
 import math
+import sys
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -121,16 +122,16 @@ class DStream(StreamClusterer):
             sparse=float(self.sparse),
             protection=float(self.protection),
             gap=None if self.gap is None else int(self.gap),
-            log_n_cells=None if self.n_cells is None else math.log(self.n_cells),
+            n_cells=None if self.n_cells is None else _as_float(self.n_cells),
         )
 
     def _cluster(self) -> Offline:
         """Cells, by their indices, that are dense or transitional, and their clusters."""
         grid = self._online
         cells, density = grid.occupied()
-        mean_density = grid.mass(self.mass == "steady") * math.exp(-grid.log_n_cells)
-        is_dense = density >= self.dense * mean_density
-        wanted = is_dense | (density > self.sparse * mean_density)
+        mass = grid.mass(self.mass == "steady")
+        is_dense = density >= self.dense * mass / grid.n_cells
+        wanted = is_dense | (density > self.sparse * mass / grid.n_cells)
         cells, is_dense = cells[wanted], is_dense[wanted]
         first, second = _touching(cells - grid.low)
         link = _linked_by_all if self.link == "all" else _linked_by_dense
@@ -149,23 +150,26 @@ class DStream(StreamClusterer):
         return found
 
 
+def _as_float(n_cells: int) -> float:
+    return float(n_cells) if n_cells <= sys.float_info.max else math.inf
+
+
 def _touching(cells: Floats) -> tuple[Integers, Integers]:
     """Pairs of cells (k, d) that differ by 1 in one index and agree in all others.
 
     The sums of their indices differ by 1 then: only such cells are compared. That takes no list
     of the 2 d cells around each, and is quick in any dimension.
     """
-    totals = cells.sum(axis=1)
-    order = np.argsort(totals, kind="stable")
-    levels, starts = np.unique(totals[order], return_index=True)
-    groups = dict(zip(levels.tolist(), np.split(order, starts[1:]), strict=True))
-    pairs = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
+    groups: dict[float, list[int]] = {}
+    for i, total in enumerate(cells.sum(axis=1).tolist()):
+        groups.setdefault(total, []).append(i)
+    pairs = [np.empty((0, 2), dtype=np.int64)]
     for level, lower in groups.items():
-        upper = groups.get(level + 1.0)
-        if upper is not None:
-            i, j = np.nonzero(cdist(cells[lower], cells[upper], "cityblock") == 1.0)
-            pairs.append((lower[i], upper[j]))
-    return np.concatenate([i for i, _ in pairs]), np.concatenate([j for _, j in pairs])
+        upper = groups.get(level + 1.0, [])
+        found = np.argwhere(cdist(cells[lower], cells[upper], "cityblock") == 1.0)
+        pairs += [np.array([[lower[i], upper[j]]]) for i, j in found]
+    first, second = np.concatenate(pairs).T
+    return first, second
 
 
 def _linked_by_all(is_dense: Booleans, first: Integers, second: Integers) -> Integers:

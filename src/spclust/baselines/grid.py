@@ -27,7 +27,7 @@ class Grid(Online):
         sparse: float,
         protection: float,
         gap: int | None,
-        log_n_cells: float | None,
+        n_cells: float | None,
     ) -> None:
         self.side = side
         self.decay = decay
@@ -35,8 +35,8 @@ class Grid(Online):
         self.sparse = sparse
         self.protection = protection
         self.gap = gap
-        self.log_n_cells = 0.0 if log_n_cells is None else log_n_cells
-        self.counts_cells = log_n_cells is None
+        self.counts_cells = n_cells is None
+        self.n_cells = n_cells or 1.0  # of the space; inf beyond 1e308, where a share of it is 0
         self.now = 0  # points seen
         self.low = np.full(n_features, np.inf)  # smallest index of an occupied cell, by feature
         self.high = np.full(n_features, -np.inf)
@@ -53,17 +53,16 @@ class Grid(Online):
             cells = self.cells_of(rows[at : at + _ROWS_AT_ONCE])
             low = np.minimum.accumulate(np.vstack([self.low, cells]))[1:]
             high = np.maximum.accumulate(np.vstack([self.high, cells]))[1:]
+            n_cells = np.full(len(cells), self.n_cells)
             if self.counts_cells:
-                logs = np.log(high - low + 1.0).sum(axis=1)
-            else:
-                logs = np.full(len(cells), self.log_n_cells)
-            due = (self.now + 1 + np.arange(len(cells))) % self._gaps(logs) == 0
-            for cell, log_n_cells, clean in zip(cells, logs.tolist(), due.tolist(), strict=True):
+                n_cells = np.prod(high - low + 1.0, axis=1)
+            due = (self.now + 1 + np.arange(len(cells))) % self._gaps(n_cells) == 0
+            for cell, n, clean in zip(cells, n_cells.tolist(), due.tolist(), strict=True):
                 self.now += 1
                 self._add(cell.tobytes())
                 if clean:
-                    self._remove_sporadic(log_n_cells)
-            self.low, self.high, self.log_n_cells = low[-1], high[-1], float(logs[-1])
+                    self._remove_sporadic(n)
+            self.low, self.high, self.n_cells = low[-1].copy(), high[-1].copy(), float(n_cells[-1])
 
     def cells_of(self, rows: Floats) -> Floats:
         """Cell indices (n, d) of rows (n, d)."""
@@ -83,20 +82,19 @@ class Grid(Online):
         places = np.fromiter(self.slots.values(), dtype=np.int64)
         return cells, self._current()[places]
 
-    def _gaps(self, log_n_cells: Floats) -> Floats:
-        """Points (n,) between two removals, if the space has exp(log_n_cells) (n,) cells.
+    def _gaps(self, n_cells: Floats) -> Floats:
+        """Points (n,) between two removals, for spaces of n_cells (n,) cells.
 
         As published: no cell can turn from dense to sparse, or back, in less.
         """
         if self.decay == 1.0:
-            return np.full(len(log_n_cells), np.inf)
+            return np.full(len(n_cells), np.inf)
         if self.gap is not None:
-            return np.full(len(log_n_cells), float(self.gap))
-        share = np.exp(-log_n_cells)
+            return np.full(len(n_cells), float(self.gap))
         to_sparse = math.log(self.sparse / self.dense)
-        with np.errstate(divide="ignore"):  # one cell cannot be dense with fewer cells than that
-            to_dense = np.log1p(-np.minimum(self.dense * share, 1.0))
-        to_dense -= np.log1p(-self.sparse * share)
+        with np.errstate(divide="ignore"):  # among few cells none can be dense
+            to_dense = np.log1p(-np.minimum(self.dense / n_cells, 1.0))
+        to_dense -= np.log1p(-self.sparse / n_cells)
         gaps = np.floor(np.maximum(to_sparse, to_dense) / math.log(self.decay))
         found: Floats = np.maximum(1.0, gaps)
         return found
@@ -125,8 +123,8 @@ class Grid(Online):
         faded: Floats = self.densities * self.decay ** (self.now - self.changed)
         return faded
 
-    def _remove_sporadic(self, log_n_cells: float) -> None:
-        """Forget cells that even a point at each of the mean intervals would have left denser."""
+    def _remove_sporadic(self, n_cells: float) -> None:
+        """Forget cells that are sparser than a sparse one can be that was new when last touched."""
         while self.removals:  # protection that has ended
             name, removed = next(iter(self.removals.items()))
             if self.now < (1.0 + self.protection) * removed:
@@ -134,7 +132,7 @@ class Grid(Online):
             del self.removals[name]
         idle = self.now - self.changed + 1.0
         expected = -np.expm1(idle * math.log(self.decay)) / (1.0 - self.decay)
-        limit = self.sparse * math.exp(-log_n_cells) * expected
+        limit = self.sparse * expected / n_cells
         for slot in np.flatnonzero(self._current() < limit).tolist():
             name = self.names[slot]
             if name not in self.removals:  # else it is protected still

@@ -10,7 +10,10 @@ from spclust.baselines.parts import squared_distances
 
 
 class Moments(Online):
-    """Online phase of CluStream, which agrees with River's, for all micro-clusters at once.
+    """Online phase of CluStream: River's, but for all micro-clusters at once.
+
+    Sums are written in River's order: between the two there is no other rounding than that of
+    distances, and micro-clusters differ only where two distances tie up to that.
 
     The first `size` points become a micro-cluster each. From then on a point that does not fit
     into the nearest one takes the place of one that is out of date, or of one that is merged
@@ -61,11 +64,12 @@ class Moments(Online):
     def _insert(self, i: int, x: Floats) -> None:
         """Add x (d,) to micro-cluster i (Welford)."""
         self.count[i] += 1.0
+        part = 1.0 / self.count[i]
         before = x - self.mean[i]
-        self.mean[i] += before / self.count[i]
+        self.mean[i] += part * before
         self.scatter[i] += before * (x - self.mean[i])
         before_time = self.now - self.time_mean[i]
-        self.time_mean[i] += before_time / self.count[i]
+        self.time_mean[i] += part * before_time
         self.time_scatter[i] += before_time * (self.now - self.time_mean[i])
         self._measure(i)
 
@@ -93,15 +97,14 @@ class Moments(Online):
 
     def _merge(self, a: int, b: int) -> None:
         """Merge micro-cluster b into a."""
-        total = self.count[a] + self.count[b]
-        share = self.count[a] * self.count[b] / total
-        self.scatter[a] += self.scatter[b] + share * (self.mean[a] - self.mean[b]) ** 2
-        self.time_scatter[a] += (
-            self.time_scatter[b] + share * (self.time_mean[a] - self.time_mean[b]) ** 2
-        )
-        part = self.count[b] / total
-        self.mean[a] += part * (self.mean[b] - self.mean[a])
-        self.time_mean[a] += part * (self.time_mean[b] - self.time_mean[a])
+        n_a, n_b = self.count[a], self.count[b]
+        total = n_a + n_b
+        for mean, scatter in (
+            (self.mean, self.scatter),
+            (self.time_mean, self.time_scatter),
+        ):
+            scatter[a] += scatter[b] + (mean[a] - mean[b]) ** 2 * n_a * n_b / total
+            mean[a] = (n_a * mean[a] + n_b * mean[b]) / total
         self.count[a] = total
         self._measure(a)
 

@@ -138,5 +138,6 @@ class Classes(Online):
 
 def _typicality(distance2: Floats, scale2: Floats | float, exponent: float) -> Floats:
     """1 / (1 + (distance2 / scale2)^exponent): 1/2 where the distance is the scale."""
-    t: Floats = 1.0 / (1.0 + (distance2 / scale2) ** exponent)
+    with np.errstate(over="ignore"):
+        t: Floats = 1.0 / (1.0 + (distance2 / scale2) ** exponent)
     return t
