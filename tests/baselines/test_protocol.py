@@ -1,0 +1,160 @@
+"""What all baselines promise."""
+
+import copy
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from tests.baselines.common import MODELS, moving_blobs, state
+
+OUTSIDE_THE_SUITE = [
+    estimator_checks.check_dataframe_column_names_consistency,
+    estimator_checks.check_param_validation,
+    estimator_checks.check_inplace_ensure_writeable,
+]
+
+
+@pytest.fixture(params=MODELS, ids=repr)
+def model(request):
+    return clone(request.param)
+
+
+@pytest.fixture(name="stream")
+def the_stream():
+    return moving_blobs()
+
+
+@parametrize_with_checks(MODELS, xfail_strict=True)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("check", OUTSIDE_THE_SUITE, ids=lambda check: check.__name__)
+def test_scikit_learns_checks_outside_its_suite(check, model):
+    check(type(model).__name__, model)
+
+
+@pytest.mark.parametrize("size", [1, 7, 399])
+def test_batches_make_no_difference(model, stream, size):
+    whole = clone(model).fit(stream)
+    for at in range(0, len(stream), size):
+        model.partial_fit(stream[at : at + size])
+    assert state(model) == state(whole)
+    assert np.array_equal(model.predict(stream), whole.labels_)
+
+
+def test_reading_changes_nothing(model, stream):
+    other = clone(model)
+    for at in range(0, len(stream), 20):
+        model.partial_fit(stream[at : at + 20])
+        other.partial_fit(stream[at : at + 20])
+        before = state(model)
+        labels = model.predict(stream[::7])
+        assert np.array_equal(labels, model.predict(stream[::7]))
+        assert state(model) == before
+    assert state(model) == state(other)
+    assert np.array_equal(model.predict(stream), other.predict(stream))
+
+
+def test_the_stream_changes_something(model, stream):
+    """Else the two tests above could not fail."""
+    before = state(model.fit(stream[:200]))
+    assert state(model.partial_fit(stream[200:])) != before
+    assert state(clone(model).fit(stream[::-1])) != state(model)
+
+
+def test_labels_are_those_after_the_stream(model, stream):
+    labels = model.fit_predict(stream)
+    assert labels.dtype == np.int64
+    assert np.array_equal(labels, model.predict(stream))
+    assert labels.min() >= -1
+    model.partial_fit(stream[:1])
+    assert not hasattr(model, "labels_")
+
+
+def test_fit_starts_anew(model, stream):
+    fresh = clone(model).fit(stream)
+    model.fit(stream[:, :1]).partial_fit(stream[:50, :1])
+    assert state(model.fit(stream)) == state(fresh)
+    assert model.n_features_in_ == 2
+
+
+def test_single_points_are_labelled_from_the_first_one_on(model, stream):
+    for x in stream[:30]:
+        label = model.partial_fit(x[np.newaxis]).predict(x[np.newaxis])
+        assert label.shape == (1,)
+
+
+def test_asking_before_learning_is_refused(model, stream):
+    with pytest.raises(NotFittedError):
+        model.predict(stream)
+    with pytest.raises(ValueError, match="NaN at row 0"):
+        model.partial_fit([[np.nan, 0.0]])
+    with pytest.raises(NotFittedError):
+        model.predict(stream)
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_a_copy_and_a_pickle_learn_on_their_own(model, stream):
+    model.fit(stream[:100])
+    before = state(model)
+    for other in (copy.copy(model), pickle.loads(pickle.dumps(model))):
+        other.partial_fit(stream[100:])
+        assert state(model) == before
+        assert state(other) == state(clone(model).fit(stream))
+
+
+def test_parameters_cannot_change_in_the_middle_of_a_stream(model, stream):
+    name = next(iter(inspect.signature(type(model)).parameters))
+    model.fit(stream)
+    before = state(model)
+    value = model.get_params()[name]
+    model.set_params(**{name: value + 1})
+    with pytest.raises(ValueError, match=f"{name} was changed from .* set it back, or call fit"):
+        model.partial_fit(stream)
+    assert state(model) == before
+    model.set_params(**{name: value}).partial_fit(stream)
+
+
+def test_hard_may_change_at_any_time(model, stream):
+    if "hard" not in model.get_params():
+        pytest.skip("has no noise")
+    model.fit(stream)
+    soft, hard = model.set_params(hard=False).predict(stream), model.set_params(hard=True)
+    labelled = soft >= 0
+    assert labelled.any()
+    assert hard.predict(stream).min() >= 0
+    assert np.array_equal(hard.predict(stream)[labelled], soft[labelled])
+
+
+def test_booleans_are_no_numbers(model, stream):
+    for name, value in model.get_params().items():
+        if name != "hard" and not isinstance(value, str):
+            with pytest.raises(ValueError, match=f"{name} of .* must not be a boolean"):
+                clone(model).set_params(**{name: True}).fit(stream)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -1.0, "much", [1.0]])
+def test_bad_parameters_are_refused_in_one_sentence(model, stream, value):
+    for name, good in model.get_params().items():
+        if name != "hard" and not isinstance(good, str):
+            with pytest.raises(ValueError, match=f"^The '{name}' parameter of "):
+                clone(model).set_params(**{name: value}).fit(stream)
+
+
+def test_far_numbers_are_learnt_and_too_far_ones_refused(model):
+    model.fit([[1e150, 0.0], [-1e150, 1.0], [0.0, -1e150]] * 5)
+    assert model.predict([[1e150, -1e150]]).shape == (1,)
+    with pytest.raises(ValueError, match=r"X holds 1e\+151 at row 1, column 0"):
+        model.partial_fit([[0.0, 0.0], [1e151, 0.0]])
+
+
+def test_copies_of_one_point_are_one_cluster(model):
+    labels = model.fit_predict(np.full((60, 3), 0.25))
+    assert len(set(labels)) == 1
