@@ -20,15 +20,16 @@ def test_a_seed_decides_every_number(make):
 
 
 def test_overlapping_gaussians_are_the_sides_of_a_triangle_one_after_another():
-    X, y = make_overlapping(3000, side=10.0, length=1.5, thickness=0.2)
+    corners = np.array([(0.0, 0.0), (6.0, 8.0), (12.0, 0.0)])
+    X, y = make_overlapping(6000, corners=tuple(map(tuple, corners)), reach=2.5, thickness=0.2)
     assert (np.diff(y) >= 0).all()
-    assert np.bincount(y).tolist() == [1000, 1000, 1000]
-    middles = np.array([X[y == k].mean(axis=0) for k in range(3)])
-    np.testing.assert_allclose(pdist(middles), 5.0, atol=0.2)
-    for k in range(3):
-        values = np.linalg.eigvalsh(np.cov(X[y == k].T))
-        np.testing.assert_allclose(np.sqrt(values), [0.2, 1.5], rtol=0.1)
-        assert np.linalg.norm(middles[k]) == pytest.approx(10.0 / np.sqrt(12.0), abs=0.15)
+    assert np.bincount(y).tolist() == [2000, 2000, 2000]
+    for k, length in enumerate((10.0, 10.0, 12.0)):
+        own, side = X[y == k], corners[(k + 1) % 3] - corners[k]
+        np.testing.assert_allclose(own.mean(axis=0), corners[k] + side / 2, atol=0.2)
+        values, directions = np.linalg.eigh(np.cov(own.T))
+        np.testing.assert_allclose(np.sqrt(values), [0.2, length / 5.0], rtol=0.05)
+        assert abs(directions[:, 1] @ side) == pytest.approx(length, rel=1e-3)
 
 
 def test_the_papers_parameters_hardly_mix_the_sides():

@@ -79,7 +79,15 @@ def structures(model: SPC, X: Any = None, ax: Axes | None = None) -> Axes:
 def means(ax: Axes, places: Floats, labels: Integers, counts: Integers) -> None:
     """Draw means at places (k, 2): filled circles, larger for more points, coloured by cluster."""
     area = 15.0 + 85.0 * counts / counts.max()
-    ax.scatter(*places.T, s=area, c=_rgb(labels), edgecolors="white", linewidths=0.8, zorder=3)
+    ax.scatter(
+        places[:, 0],
+        places[:, 1],
+        s=area,
+        c=_rgb(labels),
+        edgecolors="white",
+        linewidths=0.8,
+        zorder=3,
+    )
 
 
 def decision_regions(model: SPC, ax: Axes | None = None) -> Axes:

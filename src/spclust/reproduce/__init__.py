@@ -8,15 +8,15 @@ from pathlib import Path
 
 from spclust.reproduce import report
 from spclust.reproduce.contestants import CONTESTANTS
+from spclust.reproduce.experiments import KEYS
 from spclust.reproduce.figures import experiment_figure, save
 from spclust.reproduce.motivation import touching_circles, two_ways_to_merge
 from spclust.reproduce.report import Outcome
-from spclust.reproduce.running import PAPER, Run, Scored, in_parallel, score, the_experiments
+from spclust.reproduce.running import PAPER, Run, Scored, in_parallel, score, the_experiment
 from spclust.reproduce.search import Found, Search, as_json, search, stored
 
 __all__ = ["KEYS", "Outcome", "reproduce"]
 
-KEYS = ("aggregation", "sine", "highdim", "overlapping")
 SEEDS, SEEDS_IN_FULL = 10, 30
 Notify = Callable[[str, int, int], None]  # what is being done, steps done, steps there are
 
@@ -60,7 +60,7 @@ def reproduce(
     folder = Path(out)
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     notify("looking for the published sets", 0, 1)
-    chosen = [the_experiments()[key] for key in keys]
+    chosen = [the_experiment(key) for key in keys]
     found = stored()
     if full:
         found = found | _searched(keys, trials, jobs, notify)
@@ -100,7 +100,7 @@ def _runs(keys: Sequence[str], found: dict[str, dict[str, Found]], seeds: int) -
     runs = []
     for key in keys:
         for seed in range(seeds):
-            parameters = the_experiments()[key].paper_parameters
+            parameters = the_experiment(key).paper_parameters
             runs.append(Run(key, PAPER, seed, parameters))
             runs += [Run(key, name, seed, found[key][name].parameters) for name in CONTESTANTS]
     kernels = {key == "highdim": key for key in keys}.values()
@@ -139,7 +139,7 @@ def _write(outcome: Outcome, folder: Path, notify: Notify) -> None:
     text = report.markdown(outcome)
     (folder / "report.md").write_text(text, encoding="utf-8")
     (folder / "report.html").write_text(report.html(text, folder), encoding="utf-8")
-    (folder / "found.json").write_text(as_json(dict(outcome.found)), encoding="utf-8")
+    (folder / "found.json").write_text(as_json(outcome.found), encoding="utf-8")
     plain = [
         asdict(scored)
         for by_entry in outcome.results.values()

@@ -80,7 +80,8 @@ def _told_the_clusters(drawn: dict[str, Any], clusters: int) -> dict[str, Any]:
 
 def _eps(drawn: dict[str, Any], clusters: int) -> dict[str, Any]:
     """SPC's eps, of which the distance to 1 is what counts."""
-    return {**drawn, "eps": 1.0 - drawn.pop("1 - eps")}
+    rest = drawn.pop("1 - eps")
+    return {**drawn, "eps": 1.0 - rest}
 
 
 def _weights(drawn: dict[str, Any], clusters: int) -> dict[str, Any]:
@@ -96,10 +97,10 @@ CONTESTANTS = {
             "SPC",
             SPC,
             {
-                "n_structures": Axis(10, 100, whole=True),
+                "n_structures": Axis(10, 300, whole=True),
                 "scale": Axis(0.01, 1.0, "feature"),
-                "m": Axis(1.1, 2.0),
-                "1 - eps": Axis(0.001, 0.5),
+                "m": Axis(1.1, 2.5),
+                "1 - eps": Axis(1e-6, 0.5),
                 "gamma": Axis(0.001, 0.3, off=0.5),
                 "beta": Axis(0.001, 0.3, off=0.5),
             },

@@ -29,6 +29,7 @@ class Experiment:
     data: str  # what the stream is
     orders: str  # what the seeds change
     published: bool = False  # whether the data is the paper's own
+    in_turn: bool = False  # whether the classes arrive in turn, so that any window has them all
 
     @property
     def paper_parameters(self) -> dict[str, Any]:
@@ -36,13 +37,17 @@ class Experiment:
         return {**self.table_1, **_COMMON, "scale": self.scale}
 
 
-def experiments() -> dict[str, Experiment]:
-    """All four, by key. Published sets that cannot be had are replaced, and marked as such."""
-    return {e.key: e for e in (_aggregation(), _sine(), _highdim(), _overlapping())}
+def make_experiment(key: str, published: bool | None = None) -> Experiment:
+    """One of the four. A published set that cannot be had is replaced, and marked as such.
+
+    `published` tells whether it can be had, if that is known.
+    """
+    return _MAKERS[key](published)
 
 
-def _aggregation() -> Experiment:
+def _aggregation(published: bool | None) -> Experiment:
     load, data, published = _had(
+        published,
         datasets.load_aggregation,
         datasets.make_aggregation_like,
         "Aggregation (Gionis et al.), 788 points in the plane, as published",
@@ -61,7 +66,7 @@ def _aggregation() -> Experiment:
     )
 
 
-def _sine() -> Experiment:
+def _sine(_: bool | None) -> Experiment:
     return Experiment(
         "sine",
         "Sine",
@@ -72,11 +77,13 @@ def _sine() -> Experiment:
         "three sine waves of different frequency and amplitude, moving along +x, 3,000 points in "
         "turn from each; the paper does not give their equations",
         "other noise",
+        in_turn=True,
     )
 
 
-def _highdim() -> Experiment:
+def _highdim(published: bool | None) -> Experiment:
     load, data, published = _had(
+        published,
         datasets.load_dim1024,
         datasets.make_highdim,
         "dim1024 (Fränti et al.), 1,024 points of 16 clusters in 1,024 dimensions, as published",
@@ -95,7 +102,7 @@ def _highdim() -> Experiment:
     )
 
 
-def _overlapping() -> Experiment:
+def _overlapping(_: bool | None) -> Experiment:
     return Experiment(
         "overlapping",
         "Overlapping",
@@ -110,14 +117,19 @@ def _overlapping() -> Experiment:
 
 
 def _had(
-    load: Callable[[], Stream], make: Callable[[], Stream], data: str, instead: str
+    published: bool | None,
+    load: Callable[[], Stream],
+    make: Callable[[], Stream],
+    data: str,
+    instead: str,
 ) -> tuple[Callable[[], Stream], str, bool]:
     """How to get a published set, what it is, and whether it is the published one."""
-    try:
-        load()
-    except datasets.DatasetUnavailableError:
-        return cache(make), instead, False
-    return cache(load), data, True
+    if published is None:
+        try:
+            load()
+        except datasets.DatasetUnavailableError:
+            published = False
+    return (cache(make), instead, False) if published is False else (cache(load), data, True)
 
 
 def _reordered(X: Floats, y: Integers, seed: int) -> Stream:
@@ -127,3 +139,12 @@ def _reordered(X: Floats, y: Integers, seed: int) -> Stream:
     rng = np.random.default_rng(seed)
     order = np.concatenate([rng.permutation(np.flatnonzero(y == k)) for k in dict.fromkeys(y)])
     return X[order], y[order]
+
+
+_MAKERS: dict[str, Callable[[bool | None], Experiment]] = {
+    "aggregation": _aggregation,
+    "sine": _sine,
+    "highdim": _highdim,
+    "overlapping": _overlapping,
+}
+KEYS = tuple(_MAKERS)

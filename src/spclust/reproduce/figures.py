@@ -17,7 +17,7 @@ from spclust.arrays import Floats
 from spclust.reproduce.experiments import Experiment
 from spclust.reproduce.running import BATCH, Scored
 
-STYLE: dict[str, Any] = {
+STYLE: dict[Any, Any] = {
     "font.size": 9,
     "axes.titlesize": 9.5,
     "axes.titlelocation": "left",
@@ -85,7 +85,7 @@ def _projected(
 
 
 def _arrival(ax: Axes, figure: Figure, X: Floats) -> None:
-    drawn = ax.scatter(*X.T, c=np.arange(len(X)), s=5, cmap="viridis", linewidths=0)
+    drawn = ax.scatter(X[:, 0], X[:, 1], c=np.arange(len(X)), s=5, cmap="viridis", linewidths=0)
     figure.colorbar(drawn, ax=ax, label="point")
     ax.set_title("(a) In order of arrival")
 

@@ -33,7 +33,7 @@ def touching_circles() -> Figure:
             (axes[0], gaussian, "(a) Gaussian, density relative to its peak"),
             (axes[1], np.asarray(possibilistic), "(b) Typicality, m = 1.1"),
         ):
-            shade = ax.contourf(x, z, values.reshape(x.shape), _LEVELS, cmap="Greys", alpha=0.8)
+            shade = ax.contourf(x, z, values.reshape(x.shape), _LEVELS, cmap="Greys", alpha=0.55)
             for circle, colour, marker in ((0, _LEFT, "o"), (1, _RIGHT, "^")):
                 own = X[y == circle]
                 ax.scatter(*own.T, s=8, color=colour, marker=marker, linewidths=0)

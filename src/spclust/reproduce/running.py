@@ -13,9 +13,10 @@ from threadpoolctl import threadpool_limits
 from spclust import metrics
 from spclust.arrays import Floats, Integers
 from spclust.reproduce.contestants import CONTESTANTS
-from spclust.reproduce.experiments import Experiment, experiments
+from spclust.reproduce.experiments import Experiment, make_experiment
 
 BATCH = 100  # points learnt at a time
+WINDOW = 300  # points labelled at arrival that are scored together
 PAPER = "SPC, Table I"  # SPC with the paper's parameters; the other SPC has those of a search
 SCORES = ("purity", "nmi", "ari")
 
@@ -43,18 +44,24 @@ class Scored:
     clusters: int
     noise: float  # share of points without a cluster
     seconds: float  # to learn the stream and label it
+    arrival: float | None  # mean NMI of windows, each batch labelled before it is learnt
 
 
 def score(run: Run) -> Scored:
     """Run, and score the labels that all points get after the stream; noise is one more cluster."""
-    X, y = the_experiments()[run.experiment].stream(run.seed)
-    model = CONTESTANTS["SPC" if run.entry == PAPER else run.entry].make(**run.parameters)
+    experiment = the_experiment(run.experiment)
+    X, y = experiment.stream(run.seed)
+    make = CONTESTANTS["SPC" if run.entry == PAPER else run.entry].make
+    model, arrival = make(**run.parameters), None
     started = time.perf_counter()
     labels = labels_after(model, X)
     seconds = time.perf_counter() - started
     scores = {name: metrics.SCORES[name](y, labels) for name in SCORES}
     found = len(np.unique(labels[labels >= 0]))
-    return Scored(run, scores, found, float(np.mean(labels == -1)), seconds)
+    if experiment.in_turn:
+        windows = metrics.prequential(make(**run.parameters), X, y, window=WINDOW, batch=BATCH)
+        arrival = float(np.mean([window.scores["nmi"] for window in windows]))
+    return Scored(run, scores, found, float(np.mean(labels == -1)), seconds, arrival)
 
 
 def labels_after(model: Any, X: Floats) -> Integers:
@@ -65,11 +72,11 @@ def labels_after(model: Any, X: Floats) -> Integers:
     return labels
 
 
-def the_experiments() -> dict[str, Experiment]:
-    """All experiments, their data looked for once in each process."""
-    if not _experiments:
-        _experiments.update(experiments())
-    return _experiments
+def the_experiment(key: str) -> Experiment:
+    """An experiment, its data looked for once."""
+    if key not in _experiments:
+        _experiments[key] = make_experiment(key)
+    return _experiments[key]
 
 
 def in_parallel(
@@ -83,7 +90,8 @@ def in_parallel(
         return
     # A fresh interpreter each: a fork of one that has threads may never end.
     context = get_context("spawn")
-    with ProcessPoolExecutor(processes, context, initializer=_one_thread) as pool:
+    known = {key: experiment.published for key, experiment in _experiments.items()}
+    with ProcessPoolExecutor(processes, context, initializer=_prepare, initargs=(known,)) as pool:
         waiting = {pool.submit(work, job): job for job in jobs}
         try:
             for done in as_completed(waiting):
@@ -93,6 +101,8 @@ def in_parallel(
             raise
 
 
-def _one_thread() -> None:
-    """Matrices of one process are multiplied on one core: the other cores have processes."""
+def _prepare(known: dict[str, bool]) -> None:
+    """Use the same data as the process that asks, without looking for it again, and one core."""
+    for key, published in known.items():
+        _experiments[key] = make_experiment(key, published)
     threadpool_limits(1)

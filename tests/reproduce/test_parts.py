@@ -1,0 +1,132 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spclust import metrics
+from spclust.datasets import make_overlapping
+from spclust.reproduce import claims, contestants, running, search
+from spclust.reproduce.contestants import CONTESTANTS
+from spclust.reproduce.experiments import KEYS, _reordered, make_experiment
+from spclust.reproduce.running import PAPER, Run, Scored, score
+
+ENTRIES = (PAPER, *CONTESTANTS)
+
+
+def scored(entry, nmi, purity=0.9, seed=0, clusters=3):
+    scores = {"purity": purity, "nmi": nmi, "ari": nmi}
+    return Scored(Run("sine", entry, seed, {}), scores, clusters, 0.0, 0.1, None)
+
+
+@given(places=st.lists(st.floats(0, 1, exclude_max=True), min_size=6, max_size=6))
+def test_every_place_of_a_search_is_a_setting_that_can_be_tried(places):
+    X, _ = make_overlapping(30)
+    for contestant in CONTESTANTS.values():
+        drawn = np.array(places[: len(contestant.axes)])
+        model = contestant.make(**contestant.parameters(drawn, X, 3))
+        assert len(model.partial_fit(X).predict(X)) == 30
+
+
+def test_an_axis_goes_from_its_lowest_to_its_highest_value():
+    size = {"1": 1.0, "data": 10.0, "feature": 5.0}
+    axis = contestants.Axis(0.1, 10.0, "data")
+    assert [axis.value(place, size) for place in (0.0, 0.5, 1.0)] == [1.0, 10.0, 100.0]
+    axis = contestants.Axis(1, 100, whole=True, off=0.5)
+    assert [axis.value(place, size) for place in (0.0, 0.49, 0.5, 0.75)] == [0, 0, 1, 10]
+    axis = contestants.Axis(1.0, 3.0, "feature", plain=True)
+    assert axis.value(0.5, size) == 10.0
+    choice = contestants.Choice(("a", "b"))
+    assert [choice.value(place, size) for place in (0.0, 0.49, 0.5, 1.0)] == ["a", "a", "b", "b"]
+
+
+def test_scores_are_those_of_the_labels_after_the_stream():
+    run = Run("overlapping", PAPER, 3, make_experiment("overlapping").paper_parameters)
+    X, y = make_overlapping(seed=3)
+    labels = contestants.SPC(**run.parameters).partial_fit(X).predict(X)
+    found = score(run)
+    assert found.scores["nmi"] == metrics.nmi(y, labels)
+    assert found.scores["purity"] == metrics.purity(y, labels)
+    assert found.clusters == len(np.unique(labels))
+    assert found.arrival is None
+
+
+def test_labels_at_arrival_are_scored_where_all_classes_arrive_together():
+    found = score(Run("sine", PAPER, 0, make_experiment("sine").paper_parameters))
+    assert found.arrival is not None
+    assert 0.9 < found.arrival <= 1.0
+
+
+def test_another_order_has_the_same_points_cluster_by_cluster():
+    X, y = make_overlapping()
+    again, labels = _reordered(X, y, 5)
+    assert np.array_equal(labels, y)
+    assert not np.array_equal(again, X)
+    for k in range(3):
+        assert np.array_equal(np.sort(again[y == k], axis=0), np.sort(X[y == k], axis=0))
+    assert _reordered(X, y, 0)[0] is X
+
+
+def test_a_search_is_seeded_and_never_worse_than_what_it_tried(monkeypatch):
+    for name, seeds in (("_FIRST", range(1)), ("_MORE", range(1, 2)), ("_LAST", range(2, 3))):
+        monkeypatch.setattr(search, name, seeds)
+    tried = {}
+
+    def remember(run):
+        result = score(run)
+        tried.setdefault(str(run.parameters), []).append(result.scores["nmi"])
+        return result
+
+    monkeypatch.setattr(search, "score", remember)
+    job = search.Search("overlapping", "DenStream", trials=30)
+    found = search.search(job)
+    complete = {key: np.mean(nmi) for key, nmi in tried.items() if len(nmi) == 3}
+    assert np.mean(tried[str(found.parameters)]) == max(complete.values())
+    assert found.runs == sum(map(len, tried.values()))
+    assert search.search(job) == found
+
+
+def test_what_was_found_is_stored_for_every_experiment_and_algorithm():
+    stored = search.stored()
+    assert set(stored) == set(KEYS)
+    for by_name in stored.values():
+        assert list(by_name) == list(CONTESTANTS)
+        for name, found in by_name.items():
+            CONTESTANTS[name].make(**found.parameters)
+            assert 0.0 <= found.nmi <= 1.0
+    assert search.as_json(stored) == search.as_json(search.stored())
+
+
+def test_answers_come_from_several_processes():
+    answers = dict(running.in_parallel(abs, [-1, -2, -3], 2))
+    assert answers == {-1: 1, -2: 2, -3: 3}
+
+
+@pytest.mark.parametrize("experiment", KEYS)
+def test_claims_can_hold_and_fail(experiment):
+    worst = {entry: [scored(entry, 0.5, 0.5, clusters=16)] for entry in ENTRIES}
+    assert not all(claim.holds for claim in claims.judged(experiment, worst))
+    assert not claims.judged(experiment, worst)[0].holds
+    best = {entry: [scored(entry, 0.9, clusters=500)] for entry in ENTRIES}
+    best[PAPER] = [scored(PAPER, 1.0, 1.0)]
+    for good in {"sine": ("D-Stream", "DBSTREAM"), "highdim": ("DBSTREAM", "StreamSoNG")}.get(
+        experiment, ()
+    ):
+        best[good] = [scored(good, 1.0)]
+    if experiment == "aggregation":
+        best["DBSTREAM"] = [scored("DBSTREAM", 0.97)]
+    if experiment == "overlapping":
+        best[PAPER] = [scored(PAPER, 0.94, 0.99)]
+    assert all(claim.holds for claim in claims.judged(experiment, best)), claims.judged(
+        experiment, best
+    )
+
+
+def test_level_with_the_first_is_a_matter_of_a_hundredth():
+    results = {entry: [scored(entry, 0.9)] for entry in ENTRIES}
+    assert claims.level_with_the_first(results).holds
+    results["DBSTREAM"] = [scored("DBSTREAM", 0.909)]
+    assert claims.level_with_the_first(results).holds
+    results["DBSTREAM"] = [scored("DBSTREAM", 0.911)]
+    judged = claims.level_with_the_first(results)
+    assert not judged.holds
+    assert judged.found == "SPC 0.900, best other DBSTREAM 0.911"
