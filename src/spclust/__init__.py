@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spclust import datasets, metrics, plot
+    from spclust import baselines, datasets, metrics, plot
     from spclust.estimator import SPC
     from spclust.formulas import covariance_union, typicality
     from spclust.params import decay_from_half_life
@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "SPC",
+    "baselines",
     "covariance_union",
     "datasets",
     "decay_from_half_life",

@@ -57,6 +57,12 @@ def test_light_micro_clusters_are_noise():
     assert DBSTREAM(fading_factor=0.0, minimum_weight=2.0).fit_predict(X)[6] == 1
 
 
+def test_light_micro_clusters_do_not_stand_in_the_way_of_others():
+    X = [[50.0], [70.0], [90.0], *two_that_share(5)]
+    model = DBSTREAM(fading_factor=0.0, minimum_weight=2.0, hard=False).fit(X)
+    assert model.predict([[50.0], [0.0], [1.5]]).tolist() == [-1, 0, 0]
+
+
 def test_the_online_phase_is_that_of_river():
     """Also where micro-clusters are removed, as long as no pair of a removed one is left over."""
     X = moving_blobs()

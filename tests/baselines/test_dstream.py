@@ -71,6 +71,14 @@ def test_bounds_of_dense_and_sparse_belong_to_them():
     assert DStream(**params).fit(X).predict([[0.5], [1.5], [5.5]]).tolist() == [-1, -1, 0]
 
 
+def test_a_cell_with_just_the_density_of_a_sparse_one_is_sparse():
+    """5 cells and 10 points, mean density 2: beside a dense 6 there is a 1, half the mean."""
+    X = np.array([0.5] * 3 + [3.5] + [4.5] * 6)[:, np.newaxis]
+    for sparse, expected in [(0.5, -1), (0.49, 0)]:
+        model = DStream(decay=1.0, n_cells=5, sparse=sparse, hard=False).fit(X)
+        assert model.predict([[3.5], [4.5]]).tolist() == [expected, 0]
+
+
 def test_negative_numbers_have_cells_of_the_same_size():
     model = DStream(side=2.0, gap=10**6).fit([[-0.1], [0.1], [-1.9], [-2.1], [-0.0]])
     cells, density = model._online.occupied()
@@ -87,6 +95,17 @@ def vanishings(X, protection):
             found.append(t)
         there = 5.0 in cells
     return found, model
+
+
+@pytest.mark.parametrize(("decay", "n_cells"), [(0.5, 5), (0.9, 10), (0.9, 40), (0.99, 8)])
+def test_a_cell_is_removed_when_the_published_bound_says_so(decay, n_cells):
+    idle = next(
+        a for a in range(1000) if decay**a < 0.8 * (1 - decay ** (a + 1)) / (n_cells * (1 - decay))
+    )
+    model = DStream(decay=decay, n_cells=n_cells, gap=1)
+    model.fit([[5.5]]).partial_fit(np.full((idle - 1, 1), 0.5))
+    assert len(model._online.slots) == 2
+    assert len(model.partial_fit([[0.5]])._online.slots) == 1
 
 
 def test_cells_that_get_no_more_points_are_removed_and_protected_for_a_while():

@@ -3,6 +3,7 @@
 import copy
 import inspect
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -122,10 +123,9 @@ def test_parameters_cannot_change_in_the_middle_of_a_stream(model, stream):
     model.set_params(**{name: value}).partial_fit(stream)
 
 
+@pytest.mark.parametrize("model", [one for one in MODELS if hasattr(one, "hard")], ids=repr)
 def test_hard_may_change_at_any_time(model, stream):
-    if "hard" not in model.get_params():
-        pytest.skip("has no noise")
-    model.fit(stream)
+    model = clone(model).fit(stream)
     soft, hard = model.set_params(hard=False).predict(stream), model.set_params(hard=True)
     labelled = soft >= 0
     assert labelled.any()
@@ -153,6 +153,12 @@ def test_far_numbers_are_learnt_and_too_far_ones_refused(model):
     assert model.predict([[1e150, -1e150]]).shape == (1,)
     with pytest.raises(ValueError, match=r"X holds 1e\+151 at row 1, column 0"):
         model.partial_fit([[0.0, 0.0], [1e151, 0.0]])
+
+
+def test_every_parameter_is_explained(model):
+    for name, parameter in inspect.signature(type(model)).parameters.items():
+        line = rf"    {name} : .*, default {re.escape(repr(parameter.default))}\n".replace("'", '"')
+        assert re.search(line, type(model).__doc__), name
 
 
 def test_copies_of_one_point_are_one_cluster(model):

@@ -97,4 +97,5 @@ class CluStream(StreamClusterer):
             warnings.simplefilter("ignore", ConvergenceWarning)
             means = KMeans(k, n_init=10, random_state=self.seed)
             labels = means.fit(centres, sample_weight=online.count[: online.n]).labels_
-        return Offline(centres, in_order_of_appearance(labels))
+        oldest_first = np.argsort(online.time_mean[: online.n], kind="stable")
+        return Offline(centres[oldest_first], in_order_of_appearance(labels[oldest_first]))

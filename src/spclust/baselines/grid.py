@@ -46,6 +46,8 @@ class Grid(Online):
         self.densities = np.empty(0)  # at the time of the last change of each cell
         self.changed = np.empty(0)
         self.removals: dict[bytes, int] = {}  # time of the last removal of a cell, oldest first
+        self.quiet = 0.0  # before that time no cell can be sporadic
+        self.quiet_as_new = 0.0  # and no cell in so many points after its first
 
     def learn(self, rows: Floats) -> None:
         """Learn rows (n, d), one after another."""
@@ -117,6 +119,7 @@ class Grid(Online):
         slot = self.free.pop()
         self.slots[name], self.names[slot] = slot, name
         self.densities[slot] = 0.0
+        self.quiet = min(self.quiet, self.now + self.quiet_as_new)
         return slot
 
     def _current(self) -> Floats:
@@ -124,12 +127,14 @@ class Grid(Online):
         return faded
 
     def _remove_sporadic(self, n_cells: float) -> None:
-        """Forget cells that are sparser than a sparse one can be that was new when last touched."""
+        """Forget cells sparser than `sparse` times the mean of what came after their last point."""
         while self.removals:  # protection that has ended
             name, removed = next(iter(self.removals.items()))
             if self.now < (1.0 + self.protection) * removed:
                 break
             del self.removals[name]
+        if self.now < self.quiet:
+            return
         idle = self.now - self.changed + 1.0
         expected = -np.expm1(idle * math.log(self.decay)) / (1.0 - self.decay)
         limit = self.sparse * expected / n_cells
@@ -140,3 +145,17 @@ class Grid(Online):
                 self.removals[name] = self.now
                 self.free.append(slot)
                 self.densities[slot] = np.nan
+        self.quiet = float(np.fmin.reduce(self.changed + self._patience(self.densities, n_cells)))
+        self.quiet_as_new = float(self._patience(np.ones(1), n_cells)[0])
+
+    def _patience(self, density: Floats, n_cells: float) -> Floats:
+        """Points after its last one in which a cell of that density (k,) cannot become sporadic.
+
+        As the number of cells only grows, which makes removal rarer, this stays true. It saves
+        looking at all cells after each point, where the gap is 1.
+        """
+        share = self.sparse / (n_cells * (1.0 - self.decay))
+        with np.errstate(divide="ignore"):  # of infinitely many cells none is ever removed
+            points = np.log(share / (density + share * self.decay)) / math.log(self.decay)
+        found: Floats = points - 1.0  # one less, because of rounding
+        return found

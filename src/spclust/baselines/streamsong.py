@@ -61,7 +61,7 @@ class StreamSoNG(StreamClusterer):
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.normal(0, 1, (200, 2)), rng.normal(20, 1, (200, 2))])
-    >>> StreamSoNG(bandwidth=3.0).fit(X).predict([[0.0, 0.0], [20.0, 20.0]])
+    >>> StreamSoNG(bandwidth=5.0, outlier=0.01).fit(X).predict([[0.0, 0.0], [20.0, 20.0]])
     array([0, 1])
     """
 
