@@ -9,7 +9,7 @@ BIN := .venv/bin
 	touch .venv/installed
 
 demo: .venv/installed
-	$(BIN)/python examples/sine_stream.py
+	$(BIN)/spclust reproduce --out output/reproduction
 
 test: lint types unit
 
