@@ -41,8 +41,9 @@ def test_scikit_learns_checks_outside_its_suite(check, model):
     check(type(model).__name__, model)
 
 
-@pytest.mark.parametrize("size", [1, 7, 399])
-def test_batches_make_no_difference(model, stream, size):
+@pytest.mark.parametrize(("size", "d"), [(1, 2), (7, 2), (399, 2), (11, 30)])
+def test_batches_make_no_difference(model, size, d):
+    stream = moving_blobs(d=d)
     whole = clone(model).fit(stream)
     for at in range(0, len(stream), size):
         model.partial_fit(stream[at : at + size])
