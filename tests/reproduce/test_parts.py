@@ -18,7 +18,7 @@ def scored(entry, nmi, purity=0.9, seed=0, clusters=3):
     return Scored(Run("sine", entry, seed, {}), scores, clusters, 0.0, 0.1, None)
 
 
-@given(places=st.lists(st.floats(0, 1, exclude_max=True), min_size=6, max_size=6))
+@given(places=st.lists(st.floats(0, 1, exclude_max=True), min_size=8, max_size=8))
 def test_every_place_of_a_search_is_a_setting_that_can_be_tried(places):
     X, _ = make_overlapping(30)
     for contestant in CONTESTANTS.values():
@@ -28,7 +28,7 @@ def test_every_place_of_a_search_is_a_setting_that_can_be_tried(places):
 
 
 def test_an_axis_goes_from_its_lowest_to_its_highest_value():
-    size = {"1": 1.0, "data": 10.0, "feature": 5.0}
+    size = {"1": 1.0, "data": 10.0, "feature": 5.0, "points": 100.0, "1 / points": 0.01}
     axis = contestants.Axis(0.1, 10.0, "data")
     assert [axis.value(place, size) for place in (0.0, 0.5, 1.0)] == [1.0, 10.0, 100.0]
     axis = contestants.Axis(1, 100, whole=True, off=0.5)

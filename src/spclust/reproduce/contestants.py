@@ -12,6 +12,9 @@ import numpy as np
 from spclust import SPC, baselines
 from spclust.arrays import Floats
 
+# What a range is in: nothing, the size of the data, that of a feature of it, the stream's length.
+Unit = Literal["1", "data", "feature", "points", "1 / points"]
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -19,7 +22,7 @@ class Axis:
 
     low: float
     high: float
-    unit: Literal["1", "data", "feature"] = "1"  # or the size of all data, or of a feature of it
+    unit: Unit = "1"
     whole: bool = False
     plain: bool = False  # evenly spaced; logarithmically, if not
     off: float = 0.0  # share of places that stand for 0
@@ -67,6 +70,8 @@ class Contestant:
             "1": 1.0,
             "data": float(np.sqrt(np.sum(X.var(axis=0)))),
             "feature": float(np.sqrt(np.mean(X.var(axis=0)))),
+            "points": float(len(X)),
+            "1 / points": 1.0 / len(X),
         }
         drawn = zip(self.axes.items(), places, strict=True)
         values = {name: axis.value(float(place), size) for (name, axis), place in drawn}
@@ -82,6 +87,18 @@ def _eps(drawn: dict[str, Any], clusters: int) -> dict[str, Any]:
     """SPC's eps, of which the distance to 1 is what counts."""
     rest = drawn.pop("1 - eps")
     return {**drawn, "eps": 1.0 - rest}
+
+
+def _m(drawn: dict[str, Any], clusters: int) -> dict[str, Any]:
+    """StreamSoNG's m, which is above 1."""
+    above = drawn.pop("m - 1")
+    return {**drawn, "m": 1.0 + above}
+
+
+def _decay(drawn: dict[str, Any], clusters: int) -> dict[str, Any]:
+    """D-Stream's factor of decay, which is just below 1, and what is dense, which is above it."""
+    lost, above = drawn.pop("1 - decay"), drawn.pop("dense - 1")
+    return {**drawn, "decay": 1.0 - min(lost, 0.5), "dense": 1.0 + above}
 
 
 def _weights(drawn: dict[str, Any], clusters: int) -> dict[str, Any]:
@@ -111,8 +128,9 @@ CONTESTANTS = {
             baselines.CluStream,
             {
                 "n_micro_clusters": Axis(20, 200, whole=True),
-                "time_window": Axis(50, 5000, whole=True),
-                "micro_cluster_r_factor": Axis(0.5, 5.0),
+                "time_window": Axis(0.1, 3.0, "points", whole=True),
+                "micro_cluster_r_factor": Axis(0.5, 6.0),
+                "deviation": Choice(("mean", "rms")),
             },
             _told_the_clusters,
         ),
@@ -120,10 +138,10 @@ CONTESTANTS = {
             "DenStream",
             baselines.DenStream,
             {
-                "eps": Axis(0.005, 0.5, "data"),
-                "beta": Axis(0.1, 0.95, plain=True),
-                "beta_mu": Axis(1.05, 8.0),
-                "decay": Axis(1e-5, 0.05, off=0.2),
+                "eps": Axis(0.01, 0.8, "data"),
+                "beta": Axis(0.1, 1.0, plain=True),
+                "beta_mu": Axis(1.05, 15.0),
+                "decay": Axis(0.02, 20.0, "1 / points"),
                 "link": Choice(("centres", "touching")),
             },
             _weights,
@@ -132,35 +150,39 @@ CONTESTANTS = {
             "D-Stream",
             baselines.DStream,
             {
-                "side": Axis(0.02, 5.0, "feature"),
-                "decay": Axis(0.98, 0.99999),
-                "dense": Axis(1.01, 10.0),
-                "sparse": Axis(0.05, 0.95, plain=True),
+                "side": Axis(0.03, 4.0, "feature"),
+                "1 - decay": Axis(0.1, 30.0, "1 / points"),
+                "dense - 1": Axis(0.05, 5.0),
+                "sparse": Axis(0.1, 0.95),
                 "link": Choice(("all", "dense")),
             },
+            _decay,
         ),
         Contestant(
             "DBSTREAM",
             baselines.DBSTREAM,
             {
-                "clustering_threshold": Axis(0.01, 0.5, "data"),
-                "fading_factor": Axis(1e-5, 0.05),
+                "clustering_threshold": Axis(0.01, 1.2, "data"),
+                "fading_factor": Axis(0.02, 20.0, "1 / points"),
                 "cleanup_interval": Axis(2, 2000, whole=True),
-                "intersection_factor": Axis(0.01, 0.5),
-                "minimum_weight": Axis(1.0, 8.0),
+                "intersection_factor": Axis(0.01, 0.6),
+                "minimum_weight": Axis(0.3, 10.0),
             },
         ),
         Contestant(
             "StreamSoNG",
             baselines.StreamSoNG,
             {
-                "bandwidth": Axis(0.005, 0.5, "data"),
-                "n_prototypes": Axis(2, 40, whole=True),
-                "m": Axis(1.1, 2.5),
-                "outlier": Axis(1e-4, 0.5),
-                "n_open": Axis(3, 40, whole=True),
-                "rate": Axis(0.01, 0.5),
+                "bandwidth": Axis(0.01, 1.0, "data"),
+                "n_prototypes": Axis(1, 40, whole=True),
+                "n_nearest": Axis(1, 5, whole=True),
+                "m - 1": Axis(0.15, 3.0),
+                "outlier": Axis(0.001, 0.5),
+                "n_open": Axis(5, 100, whole=True),
+                "rate": Axis(0.01, 1.0),
+                "reach": Axis(0.3, 10.0),
             },
+            _m,
         ),
     )
 }

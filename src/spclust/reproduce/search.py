@@ -3,7 +3,7 @@
 What counts is mean NMI, over streams that are not those of the report. Each setting is tried on two
 streams, on eight more if it is not hopeless, and the dozen best on twenty more: the score on a few
 streams alone would reward luck. Half of the settings are anywhere, the other half near the best
-ones so far.
+ones so far. A dozen perfect settings end a search.
 """
 
 import json
@@ -18,7 +18,7 @@ from spclust.arrays import Floats
 from spclust.reproduce.contestants import CONTESTANTS
 from spclust.reproduce.running import Run, score, the_experiment
 
-TRIALS = 200
+TRIALS = 300
 _FIRST, _MORE, _LAST = range(1000, 1002), range(1002, 1010), range(1010, 1030)  # seeds
 _HOPELESS = 0.05  # NMI below the worst of the best
 _BEST = 12
@@ -63,8 +63,11 @@ def search(job: Search) -> Found:
     X, _ = experiment.stream(_FIRST[0])
     rng = np.random.default_rng([*job.experiment.encode(), *job.contestant.encode()])
     best: list[_Tried] = []  # the best first
-    runs = refused = 0
+    runs = refused = trials = 0
     for trial in range(job.trials):
+        if len(best) == _BEST and best[-1].mean > 1.0 - 1e-9:
+            break  # there is nothing better to be found
+        trials += 1
         places = rng.random(len(contestant.axes))
         if trial >= job.trials // 2 and best:
             near = best[rng.integers(len(best))].places
@@ -84,7 +87,7 @@ def search(job: Search) -> Found:
     first = max((_further(each, job, _LAST) for each in best), key=lambda t: t.mean)
     runs += len(best) * len(_LAST)
     last = float(np.mean(first.nmi[-len(_LAST) :]))
-    return Found(first.parameters, last, job.trials, runs, refused, experiment.published)
+    return Found(first.parameters, last, trials, runs, refused, experiment.published)
 
 
 def _further(tried: _Tried, job: Search, seeds: range) -> _Tried:
