@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from spclust import baselines, datasets, metrics, plot
     from spclust.estimator import SPC
     from spclust.formulas import covariance_union, typicality
+    from spclust.merging import merge_all
     from spclust.params import decay_from_half_life
 
 __version__ = "0.1.0"
@@ -17,6 +18,7 @@ __all__ = [
     "covariance_union",
     "datasets",
     "decay_from_half_life",
+    "merge_all",
     "metrics",
     "plot",
     "typicality",
@@ -29,6 +31,7 @@ _HOMES = {
     "covariance_union": "formulas",
     "typicality": "formulas",
     "decay_from_half_life": "params",
+    "merge_all": "merging",
 }
 
 

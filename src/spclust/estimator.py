@@ -12,7 +12,8 @@ from spclust.arrays import Floats
 from spclust.core.kinds import kind_for
 from spclust.core.stream import Stream
 from spclust.core.typicality import exponent
-from spclust.last_rows import NO_ROWS, NOT_LEARNT_IN_FULL, ONE_BY_ONE, LastRows
+from spclust.last_rows import NO_ROWS, NOT_LEARNT_IN_FULL, SOMETHING_ELSE, LastRows
+from spclust.merging import Mergeable
 from spclust.params import COVARIANCE_TYPES, TABLE, Params, validate
 from spclust.reading import Reader
 from spclust.rows import checked_rows, features_kept_on_failure
@@ -23,7 +24,7 @@ _ARRAY, _FLOAT64, _STRIDES = np.ndarray, np.dtype(np.float64), (8,)
 _BUILT_IN = ("n_structures", "m", "scale", "covariance_type", "max_rank")
 
 
-class SPC(Reader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class SPC(Reader, Mergeable, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Single-pass possibilistic clustering of a data stream.
 
     SPC sees every point once and keeps at most `n_structures` structures: mean, covariance,
@@ -189,7 +190,7 @@ class SPC(Reader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 self._learner = self._stream.point_learner()
             return
         self._learn(self._as_row(x), new=not self.__sklearn_is_fitted__(), gapless=False)
-        self._last = ONE_BY_ONE
+        self._last = SOMETHING_ELSE
         self._learner = self._stream.point_learner()
 
     def _as_row(self, x: Any) -> Any:

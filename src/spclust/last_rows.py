@@ -18,7 +18,7 @@ class LastRows(NamedTuple):
     """Where the rows are most typical, or what it takes to find out."""
 
     seen: int | None  # points learnt, these rows included; None if they were not learnt in full,
-    # -1 if they were learnt one by one
+    # -1 if something else was learnt since
     rows: Rows | None
     nearest: Integers  # position of a structure, in order of age, for each row; if rows is None
 
@@ -37,4 +37,4 @@ class LastRows(NamedTuple):
 
 
 NOT_LEARNT_IN_FULL = LastRows(None, None, NO_ROWS)
-ONE_BY_ONE = LastRows(-1, None, NO_ROWS)
+SOMETHING_ELSE = LastRows(-1, None, NO_ROWS)  # points one by one, or another model

@@ -77,8 +77,8 @@ class Reader:
         last = self._last
         if last.seen not in (None, self._stream.seen):
             raise AttributeError(
-                "labels_ are those of the rows of the last fit or partial_fit, but points were "
-                "learnt one by one since then: ask predict."
+                "labels_ are those of the rows of the last fit or partial_fit, but something else "
+                "was learnt since then, points one by one or another model: ask predict."
             )
         self._last = last.found(self._stream, self._threads())
         labels: Integers = self._structure_labels()[self._last.nearest]

@@ -56,6 +56,7 @@ from spclust.core.structures import (
     W_MIN,
     Structures,
     kind_of,
+    read_factor,
     slot_pair,
     view_in_kernel,
     write_mean,
@@ -103,16 +104,25 @@ def point_kernel(kind: int) -> Any:
     return entry(learning_kernel(kind))
 
 
-def make_room(pool: Floats, scratch: Floats) -> None:
-    """Prune, and merge the closest pair while there are more than N structures: see `prune`."""
-    kernels(kind_of(pool)).make_room(pool, scratch)
+def make_room(pool: Floats, scratch: Floats, most: int | None = None) -> None:
+    """Prune, and merge the closest pair while there are more than N structures: see `prune`.
+
+    `most` is another N, if there are to be fewer structures than the pool has room for.
+    """
+    kernels(kind_of(pool)).make_room(pool, scratch, int(pool[CAPACITY] if most is None else most))
+
+
+def measure_all(pool: Floats, scratch: Floats) -> None:
+    """Measure how all structures stand to each other, whatever was known of it."""
+    kernels(kind_of(pool)).measure_all(pool, scratch)
 
 
 class Kernels(NamedTuple):
-    """The two kernels of the online phase for one kind of spreads."""
+    """The kernels of the online phase for one kind of spreads."""
 
     learn_rows: Any
     make_room: Any
+    measure_all: Any
 
 
 @cache
@@ -124,10 +134,14 @@ def kernels(kind: int) -> Kernels:
         return learn_from(row, X, pool, scratch, kind)
 
     @kernel
-    def make_room(pool: Floats, scratch: Floats) -> None:
-        prune(pool, scratch, kind)
+    def make_room(pool: Floats, scratch: Floats, most: int) -> None:
+        prune(pool, scratch, most, kind)
 
-    return Kernels(learn_rows, make_room)
+    @kernel
+    def measure_all(pool: Floats, scratch: Floats) -> None:
+        measure_each(pool, scratch, kind)
+
+    return Kernels(learn_rows, make_room, measure_all)
 
 
 @paragraph
@@ -256,8 +270,8 @@ def settle(slot: int, full: bool, s: Structures, work: Workspace) -> None:
 
 
 @paragraph
-def prune(pool: Floats, scratch: Floats, kind: int) -> None:
-    """Prune, and merge the closest pair while there are more than N structures.
+def prune(pool: Floats, scratch: Floats, most: int, kind: int) -> None:
+    """Prune, and merge the closest pair while there are more than `most` structures.
 
     Pruned are structures lighter than w_min, oldest first: merged into the one in which they are
     most typical, or, if typical nowhere, forgotten. A structure that took in another one is not
@@ -277,7 +291,7 @@ def prune(pool: Floats, scratch: Floats, kind: int) -> None:
                 last = look_at(i, s)
                 remove(i, s, work)
                 continue
-        elif s.head[LIVE] > s.head[CAPACITY]:  # E6: a prune may have made room
+        elif s.head[LIVE] > most:  # E6: a prune may have made room
             i, j = closest_pair_within(np.inf, s)
         else:
             s.head[LOOKED] = 0.0
@@ -290,6 +304,16 @@ def prune(pool: Floats, scratch: Floats, kind: int) -> None:
         merge_any(changed, other, s, work, kind)
         remove(other, s, work)
         measure(changed, False, s, work, kind)
+
+
+@paragraph
+def measure_each(pool: Floats, scratch: Floats, kind: int) -> None:
+    """Measure all structures, as if each of them had just changed. Modified in place: pool."""
+    s = view_in_kernel(pool, kind)
+    work = workspace(scratch, s)
+    for slot in range(int(s.head[LIVE])):
+        read_factor(slot, s.whiten, work.W)
+        measure(slot, False, s, work, kind)
 
 
 @inner

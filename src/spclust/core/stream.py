@@ -3,7 +3,7 @@
 The faces of the library (scikit-learn and others) own one of these and do no arithmetic.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -36,6 +36,7 @@ from spclust.core.structures import (
     view,
 )
 from spclust.core.threads import in_stretches
+from spclust.core.uniting import united
 from spclust.core.workspace import scratch_size
 from spclust.params import Params
 
@@ -133,6 +134,17 @@ class Stream:
     def rescans(self) -> int:
         """Rows of pair odds that were looked through for their smallest while learning."""
         return int(self.pool[RESCANS])
+
+    @classmethod
+    def united(cls, streams: Sequence["Stream"], *, concurrent: bool) -> "Stream":
+        """One stream of several with the same parameters, at the same time or one after another."""
+        first = streams[0]
+        pools = [stream.pool for stream in streams]
+        new = cls.__new__(cls)
+        new.params, new._clustering = first.params, None
+        d = int(first.pool[FEATURES])
+        new._use(lambda: united(pools, first.params, concurrent), d, len(pools) * first.pool.size)
+        return new
 
     def configure(self, params: Params) -> None:
         """Use other decay and pruning parameters from now on."""
