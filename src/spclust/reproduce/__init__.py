@@ -13,7 +13,15 @@ from spclust.reproduce.figures import experiment_figure, save
 from spclust.reproduce.motivation import touching_circles, two_ways_to_merge
 from spclust.reproduce.report import Outcome
 from spclust.reproduce.running import PAPER, Run, Scored, in_parallel, score, the_experiment
-from spclust.reproduce.search import Found, Search, as_json, search, stored
+from spclust.reproduce.search import (
+    TRIALS,
+    TRIALS_IN_MANY_DIMENSIONS,
+    Found,
+    Search,
+    as_json,
+    search,
+    stored,
+)
 
 __all__ = ["KEYS", "Outcome", "reproduce"]
 
@@ -78,10 +86,9 @@ def _searched(
     """Parameters for each experiment and algorithm, looked for anew."""
     # Many dimensions first: what takes longest should not be left for the end.
     order = sorted(keys, key=lambda key: key != "highdim")
+    usual = {"highdim": TRIALS_IN_MANY_DIMENSIONS}
     searches = [
-        Search(key, name) if trials is None else Search(key, name, trials)
-        for key in order
-        for name in CONTESTANTS
+        Search(key, name, trials or usual.get(key, TRIALS)) for key in order for name in CONTESTANTS
     ]
     found: dict[str, dict[str, Found]] = {key: {} for key in keys}
     notify("searching for parameters", 0, len(searches))
