@@ -17,6 +17,8 @@ from spclust.merging import Mergeable
 from spclust.params import COVARIANCE_TYPES, TABLE, Params, validate
 from spclust.reading import Reader
 from spclust.rows import checked_rows, features_kept_on_failure
+from spclust.tracking import Tracker
+from spclust.watching import Watcher
 
 _ARRAY, _FLOAT64, _STRIDES = np.ndarray, np.dtype(np.float64), (8,)
 
@@ -24,7 +26,7 @@ _ARRAY, _FLOAT64, _STRIDES = np.ndarray, np.dtype(np.float64), (8,)
 _BUILT_IN = ("n_structures", "m", "scale", "covariance_type", "max_rank")
 
 
-class SPC(Reader, Mergeable, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class SPC(Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Single-pass possibilistic clustering of a data stream.
 
     SPC sees every point once and keeps at most `n_structures` structures: mean, covariance,
@@ -67,6 +69,10 @@ class SPC(Reader, Mergeable, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Most directions that a structure of "lowrank" keeps; memory is O(N d max_rank). A structure
         that needs more grows, in all directions that it gives up, to the largest of them. None is
         as many as there are: exact.
+    track_every : int or None, default None
+        Points between two looks at the clusters, which give them ids that last (`cluster_ids_`) and
+        tell what happens to them (`events_`, `watch`). A change is believed when five looks in a
+        row have seen it. None does not look.
     n_jobs : int or None, default None
         Threads that read the model: in `predict`, `typicality`, `score_samples` and `labels_`.
         None is one, -1 one for each core. Learning always is one.
@@ -80,6 +86,12 @@ class SPC(Reader, Mergeable, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         `weight`, `count`, `age`, `id` and `label` (k,).
     n_clusters_ : int
         Clusters of structures, noise not counted.
+    cluster_ids_ : ndarray of shape (n_clusters_,)
+        Id of each cluster, the same for as long as it lives; -1 for what is hardly a cluster. Only
+        if `track_every` is set.
+    events_ : list of ClusterEvent
+        Births, deaths, merges, splits and moves of clusters, the last thousand of them. Only if
+        `track_every` is set.
     n_samples_seen_ : int
         Points learnt since the last `fit` or the first `partial_fit`.
     n_features_in_ : int
@@ -115,6 +127,7 @@ class SPC(Reader, Mergeable, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         },
         "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
         "max_rank": [None, Interval(Integral, 1, None, closed="left")],
+        "track_every": [None, Interval(Integral, 1, None, closed="left")],
         "n_jobs": [None, Integral],
     }
 
@@ -132,6 +145,7 @@ class SPC(Reader, Mergeable, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         scale: float = 1.0,
         covariance_type: str = "auto",
         max_rank: int | None = None,
+        track_every: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_structures = n_structures
@@ -145,6 +159,7 @@ class SPC(Reader, Mergeable, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.scale = scale
         self.covariance_type = covariance_type
         self.max_rank = max_rank
+        self.track_every = track_every
         self.n_jobs = n_jobs
 
     # Learning
@@ -191,7 +206,8 @@ class SPC(Reader, Mergeable, ClusterMixin, BaseEstimator):  # type: ignore[misc]
             return
         self._learn(self._as_row(x), new=not self.__sklearn_is_fitted__(), gapless=False)
         self._last = SOMETHING_ELSE
-        self._learner = self._stream.point_learner()
+        if self._tracker is None:
+            self._learner = self._stream.point_learner()
 
     def _as_row(self, x: Any) -> Any:
         if np.ndim(x) != 1:
@@ -219,7 +235,9 @@ class SPC(Reader, Mergeable, ClusterMixin, BaseEstimator):  # type: ignore[misc]
             stream.configure(params)
             if not new:
                 self._last, self._first = NOT_LEARNT_IN_FULL, NO_ROWS
-            stream.learn(rows)
+            if new:
+                self._tracker = None if self.track_every is None else Tracker()
+            self._learn_and_look(stream, rows)
             last = LastRows.of(rows, stream, self._threads(), at_once=gapless)
         self._stream = stream
         self._built_with = {name: getattr(self, name) for name in _BUILT_IN}

@@ -30,6 +30,7 @@ from spclust.core.structures import (
     enlarged,
     first_room,
     kind_of,
+    mean_variances,
     means,
     pool_size,
     spreads_of,
@@ -39,6 +40,7 @@ from spclust.core.threads import in_stretches
 from spclust.core.uniting import united
 from spclust.core.workspace import scratch_size
 from spclust.params import Params
+from spclust.tracking import Look
 
 # Rows converted and handed to a kernel at a time: large enough to hide the call, small enough
 # that a batch of another type, or of another memory order, never exists twice as a whole, and that
@@ -262,6 +264,18 @@ class Stream:
         for column in columns.values():
             column.setflags(write=False)
         return StructureTable(**columns, _spreads=spreads_of(order, s), _scale=scale)
+
+    def look(self, labels: Integers) -> Look:
+        """What there is to see of the structures, oldest first, with their labels (k,)."""
+        s, order = view(self.pool), self.order()
+        return Look(
+            self.seen,
+            s.id[order].astype(np.int64),
+            labels,
+            s.total[order],
+            means(s, order),
+            mean_variances(s, order) * self.params.scale**2,
+        )
 
     def _for_each_chunk(self, do: Callable[[slice, Floats], None], X: Rows, threads: int) -> None:
         """Do something, which only reads the state, with each chunk of X, on several threads.

@@ -1,0 +1,84 @@
+"""The part of a model that watches its clusters: their names, and what happens to them."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from spclust.arrays import Integers, Rows
+from spclust.core.stream import Stream
+from spclust.tracking import ClusterEvent, Tracker
+
+
+class Watcher:
+    """Names and events of clusters, if `track_every` is set."""
+
+    track_every: int | None
+    eps: float
+    min_samples: int
+    _stream: Stream
+    _tracker: Tracker | None  # there once something was learnt
+    partial_fit: Callable[..., Any]
+    _fitted_stream: Callable[[str], Stream]
+    _structure_labels: Callable[..., Integers]
+
+    def watch(self, batches: Iterable[Any]) -> Iterator[ClusterEvent]:
+        """Learn batches of rows, one after the other, and yield events as they are noticed.
+
+        Parameters
+        ----------
+        batches : iterable of array-like of shape (n, d)
+            The stream, which may be endless; any iterable of what `partial_fit` takes.
+
+        Yields
+        ------
+        ClusterEvent
+        """
+        if self.track_every is None:
+            raise ValueError("watch needs to know how often to look: set track_every, say to 100.")
+        for batch in batches:
+            tracker = getattr(self, "_tracker", None)
+            before = 0 if tracker is None else tracker.noticed
+            self.partial_fit(batch)
+            new = self._tracking("watch").noticed - before
+            yield from self.events_[len(self.events_) - new :] if new else ()
+
+    @property
+    def events_(self) -> list[ClusterEvent]:
+        """What happened to clusters, the last thousand events; see `track_every`."""
+        return list(self._tracking("events_").events)
+
+    @property
+    def cluster_ids_(self) -> Integers:
+        """Id (n_clusters_,) of each cluster that stays the same while the cluster lives.
+
+        -1 if there is not, or not yet, enough to it: see `track_every`.
+        """
+        tracker = self._tracking("cluster_ids_")
+        labels = self._structure_labels()
+        names = tracker.names_of(self._stream.look(labels))
+        count = int(labels.max(initial=-1)) + 1
+        return np.array([names.get(cluster, -1) for cluster in range(count)], dtype=np.int64)
+
+    def _learn_and_look(self, stream: Stream, rows: Rows) -> None:
+        """Learn rows, looking at the clusters whenever it is time to. It may be a new stream."""
+        tracker, at = self._tracker, 0
+        if tracker is None or self.track_every is None:
+            stream.learn(rows)
+            return
+        while at < len(rows):
+            until = at + self.track_every - stream.seen % self.track_every
+            stream.learn(rows[at:until])
+            at = until
+            if stream.seen % self.track_every == 0:
+                limit = stream.limit_of_eps(float(self.eps))
+                tracker.look(stream.look(stream.clustering(limit, int(self.min_samples))))
+
+    def _tracking(self, what: str) -> Tracker:
+        self._fitted_stream(what)
+        if self._tracker is None:
+            raise AttributeError(
+                f"{what} needs track_every, the number of points between two looks at the "
+                "clusters: set it before the stream begins."
+            )
+        return self._tracker
