@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spclust import baselines, datasets, metrics, plot
+    from spclust import baselines, datasets, metrics, plot, river
     from spclust.estimator import SPC
     from spclust.formulas import covariance_union, typicality
     from spclust.params import decay_from_half_life
@@ -19,6 +19,7 @@ __all__ = [
     "decay_from_half_life",
     "metrics",
     "plot",
+    "river",
     "typicality",
 ]
 

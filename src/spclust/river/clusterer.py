@@ -1,6 +1,7 @@
 """SPC as a clusterer of River."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from river.base import Clusterer
@@ -12,7 +13,8 @@ from spclust.river.learner import Learner
 from spclust.river.values import Name
 
 
-class MicroCluster(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class MicroCluster:
     """One structure, as River's clusterers have micro-clusters."""
 
     center: dict[Name, float]  # its mean
@@ -21,7 +23,8 @@ class MicroCluster(NamedTuple):
     cluster: int  # -1 is noise
 
 
-class Cluster(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Cluster:
     """A group of structures within reach of each other."""
 
     center: dict[Name, float]  # mean of its structures, each by the points that it took in

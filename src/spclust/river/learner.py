@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from spclust.arrays import Booleans, Floats
 from spclust.core.kinds import kind_for
 from spclust.core.typicality import exponent
 from spclust.params import COVARIANCE_TYPES, TABLE, Params, validate
@@ -54,21 +55,28 @@ class Learner:
     def learn_many(self, X: Any) -> None:
         """Learn the rows of a frame, in order: what `learn_one` does with each of them."""
         names, cells = numbers_in(X)
-        there = ~np.isnan(cells)
-        start = 0
-        while start < len(cells):
-            stop = start
-            known = self._known
-            if known is not None and set(known.names) <= set(names):
-                order = [names.index(name) for name in known.names]
-                others = [j for j, name in enumerate(names) if name not in known.names]
-                plain = there[start:, order].all(axis=1) & ~there[start:, others].any(axis=1)
-                stop += len(plain) if plain.all() else int(np.argmin(plain))
-                known.learn_rows(cells[start:stop][:, order])
-            if stop < len(cells):
-                row = zip(names, cells[stop].tolist(), there[stop], strict=True)
-                self._learn_values({name: value for name, value, is_there in row if is_there})
-            start = stop + 1
+        row = 0
+        while row < len(cells):
+            row = self._learn_until_new_features(names, cells, row)
+
+    def _learn_until_new_features(self, names: list[Name], cells: Floats, row: int) -> int:
+        """Learn rows from `row` on, up to one that brings new features; the row after the last."""
+        known, there, end = self._known, ~np.isnan(cells), len(cells)
+        plain: Booleans = np.zeros(end, dtype=np.bool_)
+        if known is not None and set(known.names) <= set(names):
+            order = [names.index(name) for name in known.names]
+            others = [j for j, name in enumerate(names) if name not in known.names]
+            plain = np.all(there[:, order], axis=1) & ~np.any(there[:, others], axis=1)
+        for partial in [*(row + np.flatnonzero(~plain[row:])).tolist(), end]:
+            if known is not None and partial > row:
+                known.learn_rows(cells[row:partial][:, order])
+            row = partial + 1
+            if partial < end:
+                point = zip(names, cells[partial].tolist(), there[partial], strict=True)
+                self._learn_values({name: value for name, value, is_there in point if is_there})
+            if self._known is not known:
+                break
+        return row
 
     def _learn_values(self, values: dict[Name, float]) -> None:
         if not values:

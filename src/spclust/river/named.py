@@ -41,7 +41,7 @@ class NamedStream:
         self._pick: Callable[[Any], tuple[Any, ...]] = itemgetter(*names)
         if len(names) == 1:
             self._pick = lambda x, only=names[0]: (x[only],)  # type: ignore[misc]
-        self._pack = Struct(f"{len(names)}d").pack_into
+        self._pack: Any = Struct(f"{len(names)}d").pack_into
         self.refresh()
 
     @classmethod
@@ -134,9 +134,11 @@ class NamedStream:
 
     def labels(self, rows: Floats, labels: Integers) -> Integers:
         """Label (n,) of the structure in which each row (n, d) is most typical."""
-        found = np.full(len(rows), -1, dtype=np.int64)
         observed = ~np.isnan(rows)
         whole = observed.all(axis=1)
+        if whole.all():
+            return self.stream.nearest(rows, labels=labels)
+        found = np.full(len(rows), -1, dtype=np.int64)
         found[whole] = self.stream.nearest(rows[whole], labels=labels)
         for i in np.flatnonzero(observed.any(axis=1) & ~whole):
             found[i] = labels[nearest_observed(self.stream, rows[i])]

@@ -56,7 +56,7 @@ def completed_blindly(stream: Stream, x: Floats) -> Floats:
 
 
 def _filled(stream: Stream, x: Floats, structure: int, offset: Floats | float) -> Floats:
-    """x (d,) with mean plus offset where it is absent."""
+    """The point x (d,) with mean plus offset where it is absent."""
     absent, whole = np.isnan(x), x.copy()
     slot = stream.order()[structure : structure + 1]
     whole[absent] = means(view(stream.pool), slot)[0, absent] + offset
@@ -64,7 +64,7 @@ def _filled(stream: Stream, x: Floats, structure: int, offset: Floats | float) -
 
 
 def _squares_and_offsets(stream: Stream, x: Floats) -> tuple[Floats, Floats]:
-    """q (k,) and z (k, absent) as above, structures oldest first, in units of scale."""
+    """Squares q (k,) and offsets z (k, absent) as above, oldest first, in units of scale."""
     s, slots = view(stream.pool), stream.order()
     there = ~np.isnan(x)
     # Differences first, as the kernels do: far from the origin no digits are lost.
