@@ -53,7 +53,7 @@ def test_rows_of_a_frame_are_predicted_as_one_by_one(frame):
     labels = model.predict_many(X)
     assert type(labels) is type(X["a"])
     assert labels.to_list() == [model.predict_one(x) for x in rows_of(X)]
-    assert set(labels.to_list()) == {-1, 0, 1}
+    assert {-1, 0, 1} <= set(labels.to_list())
     assert pickle.dumps(model) == before
     assert SPC().predict_many(X).to_list() == [-1] * 240
 

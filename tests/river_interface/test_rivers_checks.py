@@ -45,7 +45,7 @@ def test_rivers_check(model, check):
 
 def test_river_checks_a_clusterer_in_all_the_ways_that_need_no_data():
     checks.check_estimator(SPC())
-    assert len(list(checks.yield_checks(SPC()))) == 15 - 1  # it has no `w` and is no wrapper
+    assert len(list(checks.yield_checks(SPC()))) >= 15
 
 
 class Approval:
