@@ -29,6 +29,15 @@ def test_it_is_the_estimator_to_the_last_bit(params, kind, d):
     assert np.array_equal(u, theirs.typicality(X[:20]))
 
 
+def test_memory_that_grows_while_pruning_is_the_one_that_is_learnt_into():
+    X = np.random.default_rng(0).normal(scale=0.3, size=(400, 20))
+    params = {**PRUNING, "nlt_max": 1e9, "covariance_type": "lowrank"}
+    ours, theirs = SPC(**params), spclust.SPC(**params).partial_fit(X)
+    for x in X:
+        ours.learn_one({f"{j:02}": value for j, value in enumerate(x.tolist())})
+    assert pool(ours) == theirs._stream.pool.tobytes()
+
+
 def test_before_anything_was_learnt():
     model = SPC()
     before = pickle.dumps(model)
