@@ -18,15 +18,15 @@ def numbers_in(X: Any) -> tuple[list[Name], Floats]:
         column = frame.get_column(name)
         if column.dtype.is_numeric() and not column.dtype.is_decimal():
             cells[:, j] = dataframe.to_numpy(column.to_frame())[:, 0]
-            infinite = np.flatnonzero(np.isinf(cells[:, j]))
-            if infinite.size:
-                raise ValueError(f"{_at(infinite[0], name)} is infinite: drop it or limit it.")
+            infinite = np.flatnonzero(np.isinf(cells[:, j])).tolist()
+            suspects = [(i, cells[i, j]) for i in infinite]
         else:  # booleans, decimals, objects: cell by cell, as in a dictionary
-            for i, cell in enumerate(column.to_list()):
-                try:
-                    cells[i, j] = as_number(name, cell)
-                except (TypeError, ValueError) as error:
-                    raise type(error)(f"{_at(i, name)} is {cell!r:.60}: {error}") from None
+            suspects = list(enumerate(column.to_list()))
+        for i, cell in suspects:
+            try:
+                cells[i, j] = as_number(name, cell)
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"Row {i} of X: {error}") from None
     return names, cells
 
 
@@ -42,7 +42,3 @@ def _frame(X: Any) -> Any:
         raise TypeError(
             f"X must be a frame, of pandas or Polars for instance, but is a {type(X).__name__}."
         ) from None
-
-
-def _at(row: int, name: Name) -> str:
-    return f"Row {row} of X, column {name!r},"

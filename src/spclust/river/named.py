@@ -25,6 +25,11 @@ from spclust.river.values import Name, in_order, observed_values
 NOT_PLAIN = (KeyError, IndexError, StructError, TypeError, ValueError, OverflowError)
 
 
+def only_what_is_there(x: Mapping[Name, Any]) -> Mapping[Name, Any]:
+    """The same point, but a Counter, say, would have a 0 for what it does not have."""
+    return x if type(x) is dict else dict(x)
+
+
 class NamedStream:
     """One stream, the names of its features, and how points of all features are read quickly.
 
@@ -67,7 +72,7 @@ class NamedStream:
             """
             if len(x) != d:
                 return 0
-            pack(row, 0, *pick(x))
+            pack(row, 0, *pick(x if type(x) is dict else only_what_is_there(x)))
             learnt: int = learn(pool, row, scratch, 0)  # 0 if a number is not finite
             return learnt
 
@@ -76,13 +81,13 @@ class NamedStream:
     def row(self, x: Mapping[Name, Any]) -> Floats:
         """A point as a row (d,), NaN where absent; features that are not known are left out."""
         row = np.empty(len(self.names))
-        if len(x) == len(self.names):
-            try:
-                self._pack(row, 0, *self._pick(x))
+        try:
+            if len(x) == len(self.names):
+                self._pack(row, 0, *self._pick(only_what_is_there(x)))
                 if np.isfinite(row).all():
                     return row
-            except NOT_PLAIN:
-                pass
+        except NOT_PLAIN:
+            pass
         return self._row_of(observed_values(x))
 
     def _row_of(self, values: Mapping[Name, float]) -> Floats:
