@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spclust import baselines, datasets, metrics, plot
+    from spclust import baselines, datasets, metrics, plot, river
     from spclust.estimator import SPC
     from spclust.formulas import covariance_union, typicality
     from spclust.merging import merge_all
@@ -21,6 +21,7 @@ __all__ = [
     "merge_all",
     "metrics",
     "plot",
+    "river",
     "typicality",
 ]
 

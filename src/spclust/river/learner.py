@@ -1,0 +1,138 @@
+"""What both models have in common: parameters that are checked when set, and learning."""
+
+from typing import Any
+
+import numpy as np
+
+from spclust.arrays import Booleans, Floats
+from spclust.core.kinds import kind_for
+from spclust.core.typicality import exponent
+from spclust.params import COVARIANCE_TYPES, TABLE, Params, validate
+from spclust.river.frames import numbers_in
+from spclust.river.named import NOT_PLAIN, NamedStream
+from spclust.river.values import Name, in_order, observed_values
+
+# Parameters that the state is built from: they cannot change in the middle of a stream.
+_BUILT_IN = ("n_structures", "m", "scale", "covariance_type", "max_rank")
+_IN_FLIGHT = ("gamma", "beta", "w_min", "nlt_max", "eps", "min_samples")
+
+
+class Learner:
+    """The half of a model that learns; the other half is what River says that it is."""
+
+    n_structures: int
+    m: float
+    gamma: float
+    beta: float
+    w_min: float
+    nlt_max: float
+    scale: float
+    covariance_type: str
+    max_rank: int | None
+
+    _known: NamedStream | None = None  # None until something was learnt
+
+    def learn_one(self, x: dict[Name, Any]) -> None:
+        """Learn a point.
+
+        A feature that was never seen before is added to all structures, with this value; what is
+        missing is completed with what is expected in the structure of which the point is most
+        typical. A point of which nothing was observed is passed over.
+        """
+        known = self._known
+        if known is not None:
+            try:
+                learnt = known.learn_plain(x)
+            except NOT_PLAIN:
+                learnt = 0
+            if learnt == 1:
+                return
+            if learnt == -1:
+                known.make_room()
+                return
+        self._learn_values(observed_values(x))
+
+    def learn_many(self, X: Any) -> None:
+        """Learn the rows of a frame, in order: what `learn_one` does with each of them."""
+        names, cells = numbers_in(X)
+        row = 0
+        while row < len(cells):
+            row = self._learn_until_new_features(names, cells, row)
+
+    def _learn_until_new_features(self, names: list[Name], cells: Floats, row: int) -> int:
+        """Learn rows from `row` on, up to one that brings new features; the row after the last."""
+        known, there, end = self._known, ~np.isnan(cells), len(cells)
+        plain: Booleans = np.zeros(end, dtype=np.bool_)
+        if known is not None and set(known.names) <= set(names):
+            order = [names.index(name) for name in known.names]
+            others = [j for j, name in enumerate(names) if name not in known.names]
+            plain = np.all(there[:, order], axis=1) & ~np.any(there[:, others], axis=1)
+        for partial in [*(row + np.flatnonzero(~plain[row:])).tolist(), end]:
+            if known is not None and partial > row:
+                known.learn_rows(cells[row:partial][:, order])
+            row = partial + 1
+            if partial < end:
+                point = zip(names, cells[partial].tolist(), there[partial], strict=True)
+                self._learn_values({name: value for name, value, is_there in point if is_there})
+            if self._known is not known:
+                break
+        return row
+
+    def _learn_values(self, values: dict[Name, float]) -> None:
+        if not values:
+            return
+        known = self._known
+        if known is None:
+            known = NamedStream.begin(in_order(values), self._params_for)
+        self._known = known.after(values, self._params_for)
+
+    # Parameters
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Check parameters; those that may change in flight count from the next point on."""
+        if name not in _BUILT_IN and name not in _IN_FLIGHT:
+            super().__setattr__(name, value)
+            return
+        self._check(name, value)
+        super().__setattr__(name, value)
+        if self._known is not None:
+            self._known.stream.configure(self._params_for(len(self._known.names)))
+
+    def _check(self, name: str, value: Any) -> None:
+        owner = type(self).__name__
+        if name in TABLE:
+            validate({name: value}, owner)
+        elif name == "covariance_type":
+            if value not in COVARIANCE_TYPES:
+                allowed = ", ".join(repr(one) for one in COVARIANCE_TYPES)
+                raise ValueError(f"{name} of {owner} must be one of {allowed}, but is {value!r}.")
+        elif value is not None and not TABLE["n_structures"].admits(value):
+            raise ValueError(
+                f"{name} of {owner} must be None or an integer of at least 1, but is {value!r}."
+            )
+        if self._known is not None and name in _BUILT_IN and value != getattr(self, name):
+            raise ValueError(
+                f"{name} cannot be changed to {value!r} in the middle of a stream: "
+                f"clone({{{name!r}: {value!r}}}) makes a new model."
+            )
+
+    @property
+    def _mutable_attributes(self) -> set[str]:
+        return {name for name in _IN_FLIGHT if hasattr(self, name)}
+
+    def _params_for(self, d: int) -> Params:
+        """The parameters of the online phase; "auto" means what it meant at the first point."""
+        kind = kind_for(self.covariance_type, d)
+        if self._known is not None:
+            kind = self._known.stream.params.kind
+        return Params(
+            n_structures=int(self.n_structures),
+            exponent=exponent(float(self.m)),
+            gamma=float(self.gamma),
+            beta=float(self.beta),
+            w_min=float(self.w_min),
+            nlt_max=float(self.nlt_max),
+            scale=float(self.scale),
+            kind=kind,
+            max_rank=d if self.max_rank is None else int(self.max_rank),
+        )

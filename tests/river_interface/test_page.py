@@ -1,0 +1,40 @@
+"""The page about River, and the examples in the docstrings, do what they say."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+from spclust.river import SPC, anomaly, clusterer
+
+PAGE = Path(__file__).parents[2] / "docs" / "river.md"
+
+
+def test_the_pages_code_does_what_it_says():
+    (code,) = re.findall(r"```python\n(.+?)```", PAGE.read_text(), re.S)
+    names = {}
+    lines = code.replace("evaluate.progressive", "ari = evaluate.progressive", 1)
+    exec(lines, names)
+    model, detector = names["model"], names["detector"]
+    assert round(names["ari"].get(), 2) == 0.98
+    assert model.n_clusters == 2
+    assert model.predict_one({"x": 19.0, "y": 0.5}) == model.predict_one({"x": 19.0}) == 1
+    assert max(model.typicality_one({"x": 10.0, "y": 0.0}).values()) < 0.1
+    assert set(model.centers) == {0, 1}
+    assert model.beta == 0.001
+    assert names["scaled"]["SPC"].n_clusters > 1
+    assert detector.score_one({"x": 1000.0, "y": 0.0}) > 20
+    assert detector.score_one({"x": 20.0, "y": 0.0}) < 1
+
+
+def test_the_page_names_what_may_change_in_flight():
+    (row,) = re.findall(r"^\| `mutate` \| (.+?) count", PAGE.read_text(), re.M)
+    assert set(re.findall(r"`(\w+)`", row)) == SPC()._mutable_attributes
+
+
+@pytest.mark.parametrize("module", [clusterer, anomaly])
+def test_examples_in_docstrings(module):
+    result = doctest.testmod(module)
+    assert result.attempted > 3
+    assert result.failed == 0
