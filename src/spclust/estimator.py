@@ -66,6 +66,10 @@ class SPC(Reader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Most directions that a structure of "lowrank" keeps; memory is O(N d max_rank). A structure
         that needs more grows, in all directions that it gives up, to the largest of them. None is
         as many as there are: exact.
+    outlier_nlt : float or None, default None
+        Rows whose negative log typicality in their best structure is above this get the label -1
+        in `predict` and `labels_` (3 is a typicality of 0.05). None, as in the paper, gives every
+        row to a cluster. May be changed at any time: it does not touch the stream.
     n_jobs : int or None, default None
         Threads that read the model: in `predict`, `typicality`, `score_samples` and `labels_`.
         None is one, -1 one for each core. Learning always is one.
@@ -73,7 +77,8 @@ class SPC(Reader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        Clusters of the rows of the last `fit` or `partial_fit`; -1 is noise.
+        Clusters of the rows of the last `fit` or `partial_fit`, as `predict` tells them after all
+        of these rows were learnt; -1 is noise, or an outlier by `outlier_nlt`.
     structures_ : StructureTable
         The structures, oldest first, as read-only arrays `mean` (k, d), `covariance` (k, d, d),
         `weight`, `count`, `age`, `id` and `label` (k,).
@@ -109,7 +114,10 @@ class SPC(Reader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     _parameter_constraints = {  # noqa: RUF012 - the name and form that scikit-learn asks for
         **{
-            name: [Interval(row.kind, row.low, row.high, closed=row.closed)]
+            name: [
+                Interval(row.kind, row.low, row.high, closed=row.closed),
+                *([None] if row.optional else []),
+            ]
             for name, row in TABLE.items()
         },
         "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
@@ -131,6 +139,7 @@ class SPC(Reader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         scale: float = 1.0,
         covariance_type: str = "auto",
         max_rank: int | None = None,
+        outlier_nlt: float | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_structures = n_structures
@@ -144,6 +153,7 @@ class SPC(Reader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.scale = scale
         self.covariance_type = covariance_type
         self.max_rank = max_rank
+        self.outlier_nlt = outlier_nlt
         self.n_jobs = n_jobs
 
     # Learning
@@ -152,7 +162,7 @@ class SPC(Reader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Learn the rows of X (n, d), in order, as a new stream; what was known is forgotten.
 
         Clusters are numbered by their oldest structure, those first in which there are rows of X:
-        `labels_` has no gaps.
+        `labels_` has no gaps. If `outlier_nlt` changes later, clusters keep these numbers.
         """
         return self._learn(X, new=True, gapless=True)
 
@@ -219,11 +229,20 @@ class SPC(Reader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
             if not new:
                 self._last, self._first = NOT_LEARNT_IN_FULL, NO_ROWS
             stream.learn(rows)
-            last = LastRows.of(rows, stream, self._threads(), at_once=gapless)
+            last = LastRows.of(
+                rows,
+                stream,
+                self._threads(),
+                at_once=gapless,
+                with_nlt=self.outlier_nlt is not None,
+            )
         self._stream = stream
         self._built_with = {name: getattr(self, name) for name in _BUILT_IN}
         self._last = last
-        self._first = np.unique(last.nearest) if gapless else NO_ROWS
+        self._first = NO_ROWS
+        if gapless:
+            kept = slice(None) if last.nlt is None else ~self._outlying(last.nlt)
+            self._first = np.unique(last.nearest[kept])
         self.__dict__.pop("_learner", None)
         return self
 

@@ -6,9 +6,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
-from spclust.arrays import Floats, Integers, Rows
+from spclust.arrays import Booleans, Floats, Integers, Rows
 from spclust.core.stream import Stream, StructureTable
-from spclust.last_rows import LastRows
+from spclust.last_rows import LastRows, least_nlt
 from spclust.params import validate
 from spclust.rows import checked_rows
 
@@ -18,13 +18,17 @@ class Reader:
 
     eps: float
     min_samples: int
+    outlier_nlt: float | None
     n_jobs: int | None
     _stream: Stream  # there once something was learnt
     _last: LastRows  # what is known of the rows of the last call
     _first: Integers  # structures whose clusters are numbered first
 
     def predict(self, X: Any) -> Integers:
-        """Cluster (n,) of the structure in which each row of X (n, d) is most typical."""
+        """Cluster (n,) of the structure in which each row of X (n, d) is most typical.
+
+        -1 if that structure is noise, or if the row's NLT in it is above `outlier_nlt`.
+        """
         check_is_fitted(self)
         return self._labels_of(checked_rows(self, X, reset=False))
 
@@ -37,10 +41,7 @@ class Reader:
     def score_samples(self, X: Any) -> Floats:
         """Log typicality (n,) of each row in its best structure: 0 at most, lower is stranger."""
         check_is_fitted(self)
-        rows = checked_rows(self, X, reset=False)
-        everything = np.zeros(len(self._stream.order()), dtype=np.int64)
-        scores: Floats = 0.0 - self._stream.nlt(rows, everything, 1, self._threads())[:, 0]
-        return scores
+        return self._scores_of(checked_rows(self, X, reset=False))
 
     def clustering(
         self,
@@ -72,7 +73,10 @@ class Reader:
 
     @property
     def labels_(self) -> Integers:
-        """Clusters (n,) of the rows of the last `fit` or `partial_fit`; -1 is noise."""
+        """Clusters (n,) of the rows of the last `fit` or `partial_fit`; -1 is noise.
+
+        Those that `predict` gives these rows, by the state after learning all of them.
+        """
         self._fitted_stream("labels_")
         last = self._last
         if last.seen not in (None, self._stream.seen):
@@ -80,8 +84,16 @@ class Reader:
                 "labels_ are those of the rows of the last fit or partial_fit, but points were "
                 "learnt one by one since then: ask predict."
             )
-        self._last = last.found(self._stream, self._threads())
-        labels: Integers = self._structure_labels()[self._last.nearest]
+        last = last.found(self._stream, self._threads(), self.outlier_nlt is not None)
+        self._last = last
+        labels: Integers = self._structure_labels()[last.nearest]
+        if self.outlier_nlt is not None:
+            if last.nlt is None:
+                raise AttributeError(
+                    "labels_ cannot tell outliers, because outlier_nlt was None when the rows of "
+                    "the last fit or partial_fit were there: ask predict."
+                )
+            labels[self._outlying(last.nlt)] = -1
         return labels
 
     @property
@@ -125,7 +137,19 @@ class Reader:
         return labels
 
     def _labels_of(self, rows: Rows) -> Integers:
-        return self._stream.nearest(rows, self._threads(), self._structure_labels())
+        labels = self._stream.nearest(rows, self._threads(), self._structure_labels())
+        if self.outlier_nlt is not None:
+            labels[self._outlying(least_nlt(self._stream, rows, self._threads()))] = -1
+        return labels
+
+    def _outlying(self, nlt: Floats) -> Booleans:
+        """Which of some rows (n,) are outliers by outlier_nlt; none if that is None."""
+        validate({"outlier_nlt": self.outlier_nlt}, type(self).__name__)
+        return nlt > (np.inf if self.outlier_nlt is None else self.outlier_nlt)
+
+    def _scores_of(self, rows: Rows) -> Floats:
+        scores: Floats = 0.0 - least_nlt(self._stream, rows, self._threads())
+        return scores
 
     def _typicality_of(self, rows: Rows) -> Floats:
         labels = self._structure_labels()
