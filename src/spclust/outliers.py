@@ -57,9 +57,10 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     nlt_max : float, default 3.0
         A pruned structure is forgotten if its negative log typicality in all others is at least
         this. With contamination "auto" the same holds for rows: those above it are outliers.
-    scale : float, default 1.0
-        Standard deviation of a fresh structure in the unit of the data. About the distance of a
-        point to its nearest neighbour is a good start.
+    scale : float, default 0.5
+        Standard deviation of a fresh structure in the unit of the data. The median distance of a
+        point to its nearest neighbour is a good start. The default is half of that of `SPC`: to
+        tell outliers takes structures that fit more closely than to tell clusters.
     covariance_type : {"auto", "full", "lowrank", "diag", "spherical"}, default "auto"
         Form of the covariances.
     max_rank : int or None, default None
@@ -78,6 +79,7 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         quantile of the scores. As of the last `fit` or `partial_fit`.
     model_ : SPC
         The clusters of the same stream, to be read: `model_.describe()`, `model_.structures_`.
+        It knows features by their order, not by name.
     n_features_in_ : int
         Features d.
     feature_names_in_ : ndarray of shape (d,)
@@ -108,7 +110,7 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         beta: float = 0.0,
         w_min: float = 0.01,
         nlt_max: float = 3.0,
-        scale: float = 1.0,
+        scale: float = 0.5,
         covariance_type: str = "auto",
         max_rank: int | None = None,
         contamination: float | str = "auto",

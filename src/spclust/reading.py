@@ -8,6 +8,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from spclust.arrays import Booleans, Floats, Integers, Rows
 from spclust.core.stream import Stream, StructureTable
+from spclust.core.structures import FEATURES
+from spclust.describing import description
+from spclust.diagnosing import Finding, findings
 from spclust.last_rows import LastRows, least_nlt
 from spclust.params import validate
 from spclust.rows import checked_rows
@@ -70,6 +73,47 @@ class Reader:
         if n_clusters is not None:
             limit, min_samples = self._stream.limit_of_count(n_clusters), 1
         return self._structure_labels(eps, min_samples, limit)
+
+    def describe(self, what: str = "clusters", as_: str = "numpy") -> Any:
+        """A table of the clusters, or of the structures, in the units of the data.
+
+        Parameters
+        ----------
+        what : {"clusters", "structures"}, default "clusters"
+            One row for each cluster, or for each structure, oldest first.
+        as_ : {"numpy", "pandas", "polars"}, default "numpy"
+            "numpy" is a dictionary of arrays, one for each column, `centre` and `spread` of shape
+            (rows, d). Frames have a column for each feature of these: "centre_speed" for a feature
+            named "speed", "centre_x0" for the first one if features have no names.
+
+        Returns
+        -------
+        dict or DataFrame
+            Of clusters: `label`; `structures`, their number; `count`, points absorbed; `weight`,
+            the sum of theirs; `age` of the oldest; `nearest`, the nearest other cluster, with the
+            `distance` D and the `nlt`, -log(1 - D), of the two structures that are nearest to each
+            other (-1 and NaN if there is no other); `centre`, the mean of their means, and
+            `spread`, the standard deviation, both weighted by count. Noise is left out.
+
+            Of structures: `id`, `cluster`, `count`, `weight`, `age` as in `structures_`, the
+            nearest other cluster as above, `centre` and `spread`, the root of the diagonal of the
+            covariance, which is not built for it.
+        """
+        check_is_fitted(self)
+        return description(
+            self._stream, self._structure_labels(), self._feature_names(), what, as_
+        )
+
+    def diagnose(self) -> list[Finding]:
+        """What looks wrong, in sentences that say what to change; empty if nothing does.
+
+        Each is a `str` with a `code`, one word for programs. They are judged by the structures
+        alone: hints, no proof.
+        """
+        check_is_fitted(self)
+        return findings(
+            self._stream, self._structure_labels(), self._feature_names(), float(self.eps)
+        )
 
     @property
     def labels_(self) -> Integers:
@@ -135,6 +179,12 @@ class Reader:
         numbers = np.argsort(np.argsort(~has_row, kind="stable"))
         labels[labels >= 0] = numbers[labels[labels >= 0]]
         return labels
+
+    def _feature_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            return [f"x{i}" for i in range(int(self._stream.pool[FEATURES]))]
+        return [str(name) for name in names]
 
     def _labels_of(self, rows: Rows) -> Integers:
         labels = self._stream.nearest(rows, self._threads(), self._structure_labels())
