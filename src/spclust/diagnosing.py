@@ -97,16 +97,14 @@ class Evidence:
         return pooled(self.count, self.mean, own)[1]
 
 
-def findings(
-    stream: Stream, labels: Integers, names: Sequence[str], eps: float
-) -> list[Finding]:
+def findings(stream: Stream, labels: Integers, names: Sequence[str], eps: float) -> list[Finding]:
     """What looks wrong, causes first; `labels` (k,) are the clusters at `eps`."""
     seen = Evidence(stream, labels, names, eps)
     for alone in (_too_early, _no_difference, _unequal_features):
         if found := list(alone(seen)):
             return found  # whatever else could be said would follow from this
     found = [one for check in _SCALE_AND_CUT for one in check(seen)][:1]
-    found += [one for check in _PRUNING for one in check(seen)]
+    found += _forgotten(seen)
     return found or list(_one_holds_all(seen))
 
 
@@ -203,16 +201,6 @@ def _all_noise(e: Evidence) -> Iterator[Finding]:
         )
 
 
-def _unfilled(e: Evidence) -> Iterator[Finding]:
-    if e.stream.seen >= _POINTS_FOR_EACH * e.n and e.k < _HALF * e.n:
-        yield Finding(
-            "unfilled",
-            f"Only {e.k} of {e.n} structures are in use after {e.stream.seen} points, because the "
-            f"others were lighter than w_min={e.stream.params.w_min:g} and were pruned: lower "
-            f"w_min, to about {_number(_LIGHT / e.n)}, or lower n_structures.",
-        )
-
-
 def _forgotten(e: Evidence) -> Iterator[Finding]:
     pruned, seen = e.stream.pruned, e.stream.seen
     structures = max(seen - e.stream.merges - e.k, 1)  # that were forgotten: the others are merged
@@ -255,4 +243,3 @@ _SCALE_AND_CUT: tuple[_Check, ...] = (
     _all_noise,
     _one_cluster,
 )
-_PRUNING: tuple[_Check, ...] = (_unfilled, _forgotten)

@@ -21,12 +21,10 @@ class LastRows(NamedTuple):
     # -1 if they were learnt one by one
     rows: Rows | None
     nearest: Integers  # position of a structure, in order of age, for each row; if rows is None
-    nlt: Floats | None = None  # in that structure; None if nobody wanted to know while rows were there
+    nlt: Floats | None = None  # in that structure; None if nobody asked while rows were there
 
     @classmethod
-    def of(
-        cls, rows: Rows, stream: Stream, threads: int, *, at_once: bool, with_nlt: bool
-    ) -> Self:
+    def of(cls, rows: Rows, stream: Stream, threads: int, *, at_once: bool, with_nlt: bool) -> Self:
         """Those that were just learnt."""
         if at_once or rows.nbytes > _LARGEST_KEPT:
             return cls(stream.seen, rows, NO_ROWS).found(stream, threads, with_nlt)

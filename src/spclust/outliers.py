@@ -195,7 +195,7 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     def _offset(self, scores: Floats) -> float:
         if self.contamination == "auto" or len(scores) == 0:
             return 0.0 - float(self.nlt_max)
-        return float(np.quantile(scores, self.contamination))
+        return float(np.quantile(scores, float(self.contamination)))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")

@@ -100,9 +100,7 @@ class Reader:
             covariance, which is not built for it.
         """
         check_is_fitted(self)
-        return description(
-            self._stream, self._structure_labels(), self._feature_names(), what, as_
-        )
+        return description(self._stream, self._structure_labels(), self._feature_names(), what, as_)
 
     def diagnose(self) -> list[Finding]:
         """What looks wrong, in sentences that say what to change; empty if nothing does.
