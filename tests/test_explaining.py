@@ -73,6 +73,8 @@ def test_clusters_are_what_their_structures_add_up_to(X, params):
     model = SPC(**params, min_samples=2).fit(X)
     one, all_of_them = model.describe("structures"), model.describe()
     assert all_of_them["label"].tolist() == list(range(model.n_clusters_))
+    others = model.n_clusters_ - (one["cluster"] >= 0)
+    assert np.array_equal(one["nearest"] >= 0, others > 0)  # noise has one, but is none
     for row, label in enumerate(all_of_them["label"]):
         own = one["cluster"] == label
         assert all_of_them["structures"][row] == own.sum()
