@@ -138,6 +138,7 @@ BAD_PARAMETERS = [
     ("w_min", 1.0), ("w_min", -0.1), ("nlt_max", -1), ("eps", 1.1), ("eps", -0.1),
     ("min_samples", 0), ("min_samples", 1.5), ("min_samples", 10**30),
     ("scale", 0.0), ("scale", -1.0), ("scale", 1e-200),
+    ("outlier_nlt", -0.1), ("outlier_nlt", "3"),
     ("covariance_type", "tied"), ("max_rank", 0), ("max_rank", 2.5), ("max_rank", "all"),
 ]  # fmt: skip
 

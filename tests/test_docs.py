@@ -67,6 +67,7 @@ def test_the_parameter_page_says_what_the_table_and_the_signature_say():
 def test_the_docstring_of_the_estimator_has_each_parameter_and_its_default(name):
     default = inspect.signature(SPC).parameters[name].default
     kind = "int" if isinstance(default, int) else "float"
+    kind += " or None" if TABLE[name].optional else ""
     assert f"    {name} : {kind}, default {default}\n" in SPC.__doc__
 
 

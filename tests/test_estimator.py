@@ -28,6 +28,7 @@ VARIANTS = [
     SPC(10, min_samples=2, eps=0.8),
     SPC(5, m=1.05, w_min=0.05, nlt_max=0.5, beta=0.01),
     SPC(100, scale=0.3, m=2.5),
+    SPC(outlier_nlt=3.0),
 ]
 OUTSIDE_THE_SUITE = [
     estimator_checks.check_dataframe_column_names_consistency,

@@ -53,6 +53,9 @@ def test_reading_changes_no_bit(X, params):
     before, labels = state(model), model.labels_.copy()
     model.predict(X), model.typicality(X), model.score_samples(X)
     model.clustering(0.5, 2), model.clustering(), model.structures_
+    model.describe(), model.describe("structures"), model.diagnose()
+    model.set_params(outlier_nlt=1.0).predict(X)
+    model.set_params(outlier_nlt=None)
     model.n_clusters_, model.n_samples_seen_, model.labels_, repr(model)
     assert state(model) == before
     assert np.array_equal(model.labels_, labels)

@@ -8,12 +8,14 @@ if TYPE_CHECKING:
     from spclust.estimator import SPC
     from spclust.formulas import covariance_union, typicality
     from spclust.merging import merge_all
+    from spclust.outliers import SPCOutlierDetector
     from spclust.params import decay_from_half_life
 
 __version__ = "0.1.0"
 
 __all__ = [
     "SPC",
+    "SPCOutlierDetector",
     "baselines",
     "covariance_union",
     "datasets",
@@ -29,6 +31,7 @@ __all__ = [
 # and Numba take a second to import, and not everything needs them.
 _HOMES = {
     "SPC": "estimator",
+    "SPCOutlierDetector": "outliers",
     "covariance_union": "formulas",
     "typicality": "formulas",
     "decay_from_half_life": "params",

@@ -73,6 +73,10 @@ class SPC(Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # type: ign
         Points between two looks at the clusters, which give them ids that last (`cluster_ids_`) and
         tell what happens to them (`events_`, `watch`). A change is believed when five looks in a
         row have seen it. None does not look.
+    outlier_nlt : float or None, default None
+        Rows whose negative log typicality in their best structure is above this get the label -1
+        in `predict` and `labels_` (3 is a typicality of 0.05). None, as in the paper, gives every
+        row to a cluster. May be changed at any time: it does not touch the stream.
     n_jobs : int or None, default None
         Threads that read the model: in `predict`, `typicality`, `score_samples` and `labels_`.
         None is one, -1 one for each core. Learning always is one.
@@ -80,7 +84,8 @@ class SPC(Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # type: ign
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        Clusters of the rows of the last `fit` or `partial_fit`; -1 is noise.
+        Clusters of the rows of the last `fit` or `partial_fit`, as `predict` tells them after all
+        of these rows were learnt; -1 is noise, or an outlier by `outlier_nlt`.
     structures_ : StructureTable
         The structures, oldest first, as read-only arrays `mean` (k, d), `covariance` (k, d, d),
         `weight`, `count`, `age`, `id` and `label` (k,).
@@ -122,7 +127,10 @@ class SPC(Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # type: ign
 
     _parameter_constraints = {  # noqa: RUF012 - the name and form that scikit-learn asks for
         **{
-            name: [Interval(row.kind, row.low, row.high, closed=row.closed)]
+            name: [
+                Interval(row.kind, row.low, row.high, closed=row.closed),
+                *([None] if row.optional else []),
+            ]
             for name, row in TABLE.items()
         },
         "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
@@ -146,6 +154,7 @@ class SPC(Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # type: ign
         covariance_type: str = "auto",
         max_rank: int | None = None,
         track_every: int | None = None,
+        outlier_nlt: float | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_structures = n_structures
@@ -160,6 +169,7 @@ class SPC(Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # type: ign
         self.covariance_type = covariance_type
         self.max_rank = max_rank
         self.track_every = track_every
+        self.outlier_nlt = outlier_nlt
         self.n_jobs = n_jobs
 
     # Learning
@@ -168,7 +178,7 @@ class SPC(Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # type: ign
         """Learn the rows of X (n, d), in order, as a new stream; what was known is forgotten.
 
         Clusters are numbered by their oldest structure, those first in which there are rows of X:
-        `labels_` has no gaps.
+        `labels_` has no gaps. If `outlier_nlt` changes later, clusters keep these numbers.
         """
         return self._learn(X, new=True, gapless=True)
 
@@ -238,11 +248,20 @@ class SPC(Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # type: ign
             if new:
                 self._tracker = None if self.track_every is None else Tracker()
             self._learn_and_look(stream, rows)
-            last = LastRows.of(rows, stream, self._threads(), at_once=gapless)
+            last = LastRows.of(
+                rows,
+                stream,
+                self._threads(),
+                at_once=gapless,
+                with_nlt=self.outlier_nlt is not None,
+            )
         self._stream = stream
         self._built_with = {name: getattr(self, name) for name in _BUILT_IN}
         self._last = last
-        self._first = np.unique(last.nearest) if gapless else NO_ROWS
+        self._first = NO_ROWS
+        if gapless:
+            kept = slice(None) if last.nlt is None else ~self._outlying(last.nlt)
+            self._first = np.unique(last.nearest[kept])
         self.__dict__.pop("_learner", None)
         return self
 

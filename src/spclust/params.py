@@ -15,6 +15,7 @@ class Parameter(NamedTuple):
     high: float | None  # None is no limit
     closed: Literal["left", "right", "both", "neither"]  # which ends belong to the range
     meaning: str
+    optional: bool = False  # whether it may be None
 
     @property
     def allowed(self) -> str:
@@ -23,10 +24,13 @@ class Parameter(NamedTuple):
         right = "]" if self.closed in ("right", "both") else ")"
         number = "an integer" if self.kind is Integral else "a number"
         high = "inf" if self.high is None else f"{self.high:g}"
-        return f"{number} in the range {left}{self.low:g}, {high}{right}"
+        none = "None or " if self.optional else ""
+        return f"{none}{number} in the range {left}{self.low:g}, {high}{right}"
 
     def admits(self, value: Any) -> bool:
         """Whether `value` is of the right kind and within range."""
+        if value is None:
+            return self.optional
         if isinstance(value, bool) or not isinstance(value, self.kind):
             return False
         try:
@@ -75,6 +79,11 @@ TABLE: dict[str, Parameter] = {
     "scale": Parameter(
         "", Real, 1e-160, 1e150, "both",  # the squares of both ends are representable
         "standard deviation of a fresh structure, in the unit of the data",
+    ),
+    "outlier_nlt": Parameter(
+        "none", Real, 0.0, None, "left",
+        "a row whose NLT in its best structure is above this belongs to no cluster, -1",
+        optional=True,
     ),
 }  # fmt: skip
 

@@ -6,9 +6,12 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
-from spclust.arrays import Floats, Integers, Rows
+from spclust.arrays import Booleans, Floats, Integers, Rows
 from spclust.core.stream import Stream, StructureTable
-from spclust.last_rows import LastRows
+from spclust.core.structures import FEATURES
+from spclust.describing import description
+from spclust.diagnosing import Finding, findings
+from spclust.last_rows import LastRows, least_nlt
 from spclust.params import validate
 from spclust.rows import checked_rows
 
@@ -18,13 +21,17 @@ class Reader:
 
     eps: float
     min_samples: int
+    outlier_nlt: float | None
     n_jobs: int | None
     _stream: Stream  # there once something was learnt
     _last: LastRows  # what is known of the rows of the last call
     _first: Integers  # structures whose clusters are numbered first
 
     def predict(self, X: Any) -> Integers:
-        """Cluster (n,) of the structure in which each row of X (n, d) is most typical."""
+        """Cluster (n,) of the structure in which each row of X (n, d) is most typical.
+
+        -1 if that structure is noise, or if the row's NLT in it is above `outlier_nlt`.
+        """
         check_is_fitted(self)
         return self._labels_of(checked_rows(self, X, reset=False))
 
@@ -37,10 +44,7 @@ class Reader:
     def score_samples(self, X: Any) -> Floats:
         """Log typicality (n,) of each row in its best structure: 0 at most, lower is stranger."""
         check_is_fitted(self)
-        rows = checked_rows(self, X, reset=False)
-        everything = np.zeros(len(self._stream.order()), dtype=np.int64)
-        scores: Floats = 0.0 - self._stream.nlt(rows, everything, 1, self._threads())[:, 0]
-        return scores
+        return self._scores_of(checked_rows(self, X, reset=False))
 
     def clustering(
         self,
@@ -70,9 +74,51 @@ class Reader:
             limit, min_samples = self._stream.limit_of_count(n_clusters), 1
         return self._structure_labels(eps, min_samples, limit)
 
+    def describe(self, what: str = "clusters", as_: str = "numpy") -> Any:
+        """A table of the clusters, or of the structures, in the units of the data.
+
+        Parameters
+        ----------
+        what : {"clusters", "structures"}, default "clusters"
+            One row for each cluster, or for each structure, oldest first.
+        as_ : {"numpy", "pandas", "polars"}, default "numpy"
+            "numpy" is a dictionary of arrays, one for each column, `centre` and `spread` of shape
+            (rows, d). Frames have a column for each feature of these: "centre_speed" for a feature
+            named "speed", "centre_x0" for the first one if features have no names.
+
+        Returns
+        -------
+        dict or DataFrame
+            Of clusters: `label`; `structures`, their number; `count`, points absorbed; `weight`,
+            the sum of theirs; `age` of the oldest; `nearest`, the nearest other cluster, with the
+            `distance` D and the `nlt`, -log(1 - D), of the two structures that are nearest to each
+            other (-1 and NaN if there is no other); `centre`, the mean of their means, and
+            `spread`, the standard deviation, both weighted by count. Noise is left out.
+
+            Of structures: `id`, `cluster`, `count`, `weight`, `age` as in `structures_`, the
+            nearest other cluster as above, `centre` and `spread`, the root of the diagonal of the
+            covariance, which is not built for it.
+        """
+        check_is_fitted(self)
+        return description(self._stream, self._structure_labels(), self._feature_names(), what, as_)
+
+    def diagnose(self) -> list[Finding]:
+        """What looks wrong, in sentences that say what to change; empty if nothing does.
+
+        Each is a `str` with a `code`, one word for programs. They are judged by the structures
+        alone: hints, no proof.
+        """
+        check_is_fitted(self)
+        return findings(
+            self._stream, self._structure_labels(), self._feature_names(), float(self.eps)
+        )
+
     @property
     def labels_(self) -> Integers:
-        """Clusters (n,) of the rows of the last `fit` or `partial_fit`; -1 is noise."""
+        """Clusters (n,) of the rows of the last `fit` or `partial_fit`; -1 is noise.
+
+        Those that `predict` gives these rows, by the state after learning all of them.
+        """
         self._fitted_stream("labels_")
         last = self._last
         if last.seen not in (None, self._stream.seen):
@@ -80,8 +126,16 @@ class Reader:
                 "labels_ are those of the rows of the last fit or partial_fit, but something else "
                 "was learnt since then, points one by one or another model: ask predict."
             )
-        self._last = last.found(self._stream, self._threads())
-        labels: Integers = self._structure_labels()[self._last.nearest]
+        last = last.found(self._stream, self._threads(), self.outlier_nlt is not None)
+        self._last = last
+        labels: Integers = self._structure_labels()[last.nearest]
+        if self.outlier_nlt is not None:
+            if last.nlt is None:
+                raise AttributeError(
+                    "labels_ cannot tell outliers, because outlier_nlt was None when the rows of "
+                    "the last fit or partial_fit were there: ask predict."
+                )
+            labels[self._outlying(last.nlt)] = -1
         return labels
 
     @property
@@ -124,8 +178,26 @@ class Reader:
         labels[labels >= 0] = numbers[labels[labels >= 0]]
         return labels
 
+    def _feature_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            return [f"x{i}" for i in range(int(self._stream.pool[FEATURES]))]
+        return [str(name) for name in names]
+
     def _labels_of(self, rows: Rows) -> Integers:
-        return self._stream.nearest(rows, self._threads(), self._structure_labels())
+        labels = self._stream.nearest(rows, self._threads(), self._structure_labels())
+        if self.outlier_nlt is not None:
+            labels[self._outlying(least_nlt(self._stream, rows, self._threads()))] = -1
+        return labels
+
+    def _outlying(self, nlt: Floats) -> Booleans:
+        """Which of some rows (n,) are outliers by outlier_nlt; none if that is None."""
+        validate({"outlier_nlt": self.outlier_nlt}, type(self).__name__)
+        return nlt > (np.inf if self.outlier_nlt is None else self.outlier_nlt)
+
+    def _scores_of(self, rows: Rows) -> Floats:
+        scores: Floats = 0.0 - least_nlt(self._stream, rows, self._threads())
+        return scores
 
     def _typicality_of(self, rows: Rows) -> Floats:
         labels = self._structure_labels()
