@@ -60,7 +60,7 @@ def test_the_parameter_page_says_what_the_table_and_the_signature_say():
         symbol, default = row.symbol or "1", defaults[name].default
         line = f"| `{name}` | {symbol} | {default} | {row.allowed} | {row.meaning} |"
         assert line in read("docs/parameters.md").splitlines()
-    assert set(defaults) == {*TABLE, "covariance_type", "max_rank", "n_jobs"}
+    assert set(defaults) == {*TABLE, "covariance_type", "max_rank", "track_every", "n_jobs"}
 
 
 @pytest.mark.parametrize("name", TABLE)

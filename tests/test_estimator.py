@@ -57,7 +57,9 @@ def test_public_names_are_there():
 
 
 def test_parameters_but_the_first_go_by_name():
-    assert list(SPC().get_params()) == sorted([*TABLE, "covariance_type", "max_rank", "n_jobs"])
+    assert list(SPC().get_params()) == sorted(
+        [*TABLE, "covariance_type", "max_rank", "track_every", "n_jobs"]
+    )
     with pytest.raises(TypeError):
         SPC(30, 1.5)
 

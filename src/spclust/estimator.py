@@ -245,9 +245,10 @@ class SPC(Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # type: ign
             stream.configure(params)
             if not new:
                 self._last, self._first = NOT_LEARNT_IN_FULL, NO_ROWS
+            tracker = self._tracker
             if new:
-                self._tracker = None if self.track_every is None else Tracker()
-            self._learn_and_look(stream, rows)
+                tracker = None if self.track_every is None else Tracker()
+            self._learn_and_look(stream, rows, tracker)
             last = LastRows.of(
                 rows,
                 stream,
@@ -255,7 +256,7 @@ class SPC(Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # type: ign
                 at_once=gapless,
                 with_nlt=self.outlier_nlt is not None,
             )
-        self._stream = stream
+        self._stream, self._tracker = stream, tracker
         self._built_with = {name: getattr(self, name) for name in _BUILT_IN}
         self._last = last
         self._first = NO_ROWS

@@ -17,7 +17,7 @@ class Watcher:
     eps: float
     min_samples: int
     _stream: Stream
-    _tracker: Tracker | None  # there once something was learnt
+    _tracker: Tracker | None = None
     partial_fit: Callable[..., Any]
     _fitted_stream: Callable[[str], Stream]
     _structure_labels: Callable[..., Integers]
@@ -37,8 +37,7 @@ class Watcher:
         if self.track_every is None:
             raise ValueError("watch needs to know how often to look: set track_every, say to 100.")
         for batch in batches:
-            tracker = getattr(self, "_tracker", None)
-            before = 0 if tracker is None else tracker.noticed
+            before = 0 if self._tracker is None else self._tracker.noticed
             self.partial_fit(batch)
             new = self._tracking("watch").noticed - before
             yield from self.events_[len(self.events_) - new :] if new else ()
@@ -60,9 +59,9 @@ class Watcher:
         count = int(labels.max(initial=-1)) + 1
         return np.array([names.get(cluster, -1) for cluster in range(count)], dtype=np.int64)
 
-    def _learn_and_look(self, stream: Stream, rows: Rows) -> None:
+    def _learn_and_look(self, stream: Stream, rows: Rows, tracker: Tracker | None) -> None:
         """Learn rows, looking at the clusters whenever it is time to. It may be a new stream."""
-        tracker, at = self._tracker, 0
+        at = 0
         if tracker is None or self.track_every is None:
             stream.learn(rows)
             return

@@ -61,6 +61,18 @@ def test_few_structures_of_many_features_agree_too(X, n_structures):
     assert_same_structures(oracle, model)
 
 
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("width", [1e2, 1e4, 1e5])
+def test_points_far_apart_are_merged_by_what_is_known_of_them(d, width):
+    """Unions of them are left to the general one, by which time their seats were exchanged."""
+    for seed in range(25):
+        X = np.random.default_rng(seed).uniform(size=(9, d)) * width
+        oracle, model = run_both(X, {"n_structures": 7, "w_min": 0.0})
+        if oracle.narrowest > TIE:
+            assert model.structures_.id.tolist() == [s.id for s in oracle.S]
+            assert model.structures_.count.tolist() == [s.count for s in oracle.S]
+
+
 def test_streams_that_prune_much_agree_too():
     """Clusters that come and go under a short memory: most structures end by being pruned."""
     lost, made_room = [], []

@@ -53,6 +53,7 @@ from spclust.core.structures import (
     POINT,
     PRUNED,
     SEEN,
+    STALE,
     W_MIN,
     Structures,
     kind_of,
@@ -193,11 +194,14 @@ def update(s: Structures, work: Workspace, kind: int) -> int:
     s.head[SEEN] += 1
     if full and not too_light:
         older, newer = closest_pair(s, work)
+        grown = s.head[GROWN]
         changed, other = seats(older, newer, s, work)
         if merge(changed, other, s, work, kind):
             if other != POINT:
                 settle(seat_left_free(other, s, work), True, s, work)
             return changed
+        if s.head[GROWN] > grown:  # it has another seat, and its relations were not taken along
+            s.head[STALE] = changed + 1.0
     s.head[LIVE] += 1
     clear_from(live, work.point)
     settle(live, full, s, work)
@@ -280,6 +284,11 @@ def prune(pool: Floats, scratch: Floats, most: int, kind: int) -> None:
     s = view_in_kernel(pool, kind)
     work = workspace(scratch, s)
     last = s.head[LOOKED] - 1.0
+    if s.head[STALE] > 0.0:
+        slot = int(s.head[STALE]) - 1
+        read_factor(slot, s.whiten, work.W)
+        measure(slot, False, s, work, kind)
+        s.head[STALE] = 0.0
     while True:
         i = next_too_light(s, last)
         light = i >= 0
