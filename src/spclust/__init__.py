@@ -3,13 +3,13 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from spclust.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from spclust import baselines, datasets, metrics, plot
     from spclust.estimator import SPC
     from spclust.formulas import covariance_union, typicality
     from spclust.params import decay_from_half_life
-
-__version__ = "0.1.0"
 
 __all__ = [
     "SPC",

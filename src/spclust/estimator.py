@@ -16,6 +16,7 @@ from spclust.last_rows import NO_ROWS, NOT_LEARNT_IN_FULL, ONE_BY_ONE, LastRows
 from spclust.params import COVARIANCE_TYPES, TABLE, Params, validate
 from spclust.reading import Reader
 from spclust.rows import checked_rows, features_kept_on_failure
+from spclust.savable import Savable
 
 _ARRAY, _FLOAT64, _STRIDES = np.ndarray, np.dtype(np.float64), (8,)
 
@@ -23,7 +24,7 @@ _ARRAY, _FLOAT64, _STRIDES = np.ndarray, np.dtype(np.float64), (8,)
 _BUILT_IN = ("n_structures", "m", "scale", "covariance_type", "max_rank")
 
 
-class SPC(Reader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class SPC(Savable, Reader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Single-pass possibilistic clustering of a data stream.
 
     SPC sees every point once and keeps at most `n_structures` structures: mean, covariance,
