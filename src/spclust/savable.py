@@ -61,6 +61,7 @@ class Savable:
     def to_bytes(self) -> bytes:
         """The model as the bytes that `save` writes."""
         check_is_fitted(self)
+        self._validate_params()  # type: ignore[attr-defined]
         name, stream, last = type(self).__name__, self._stream, self._last
         if last.seen == stream.seen:
             last = self._last = last.found(stream, self._threads())  # type: ignore[attr-defined]
@@ -78,7 +79,13 @@ class Savable:
             "last_seen": last.seen,
         }
         numbers = {"nearest": _small(last.nearest), "first": _small(self._first)}
-        return encode(header, {**arrays_of(stream), **numbers})
+        try:
+            arrays = arrays_of(stream)
+        except RefusedError as error:  # points that are 10^100 scales apart may do that
+            raise ValueError(
+                f"This {name} cannot be saved: {error}. Call fit, with features of similar size."
+            ) from None
+        return encode(header, {**arrays, **numbers})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -96,13 +103,19 @@ class Savable:
             raise RefusedError(f"it holds a {saved}, not a {cls.__name__}: use the class {saved}")
         if set(arrays) != _ARRAYS:
             raise RefusedError("its header and its arrays do not go together")
-        params = _values(header, "parameters")
-        unknown = set(params) - set(cls._get_param_names())  # type: ignore[attr-defined]
-        if unknown:
+        params, built_with = _values(header, "parameters"), _values(header, "built_with")
+        names = cls._get_param_names()  # type: ignore[attr-defined]
+        unknown = set(params) - set(names)
+        model = None if unknown else cls(**params)
+        unknown |= {name for name in built_with if not hasattr(model, name)}
+        if model is None or unknown:
             raise RefusedError(f"{cls.__name__} has no parameter {min(unknown)!r:.60}")
-        model = cls(**params)
-        model._built_with = _values(header, "built_with")
-        stream = stream_of(model._built_with, arrays)
+        try:
+            model._validate_params()  # type: ignore[attr-defined]
+        except ValueError as error:
+            raise RefusedError(str(error).rstrip(".")) from None
+        stream = stream_of(built_with, arrays)
+        model._built_with = built_with
         model._last, model._first = _last_rows(header, arrays, stream)
         _note_features(model, header, stream)
         model._stream = stream

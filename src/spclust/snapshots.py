@@ -39,9 +39,15 @@ _SIMILAR = 1e-6  # relative: exponents that were rounded in another way
 
 
 def arrays_of(stream: Stream) -> dict[str, Floats]:
-    """The arrays of a stream by name, without rows at their ends that nothing was written to."""
+    """The arrays of a stream by name, without rows at their ends that nothing was written to.
+
+    Raises RefusedError if `stream_of` would not take them back: better to know before they are
+    needed.
+    """
     pool = stream.pool
     fresh = empty_pool(stream.params, int(pool[FEATURES]), _room(pool))
+    refuse_unsound_head(view(pool).head, fresh)
+    refuse_unsound(view(pool))
     arrays = {
         name: ours[: _rows_written(ours, untouched)]
         for name, ours, untouched in zip(NAMES_OF_ARRAYS, view(pool), view(fresh), strict=True)

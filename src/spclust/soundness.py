@@ -98,7 +98,7 @@ def _refuse_clocks(s: Structures, live: int, grown: int) -> None:
     total, mass = s.total[:live], s.mass[:live]
     _demand(
         bool(np.all(_whole(count)))
-        and bool(np.all(count[:grown] > 1.0))
+        and bool(np.all(count[:grown] >= 1.0))
         and bool(np.all(count[grown:] == 1.0))
         and float(np.sum(count)) + s.head[PRUNED] == s.head[SEEN]
         and bool(np.all(_whole(age) & (age >= 1.0) & (age <= _LARGEST_AGE))),
