@@ -21,6 +21,17 @@ from sklearn.exceptions import NotFittedError
 from spclust import SPC, durable, saving
 from spclust.core import online
 from spclust.core.stream import Stream
+from spclust.core.structures import (
+    CRAMPED,
+    FACTOR,
+    FEATURES,
+    FREE,
+    GROWN,
+    IN_LOGS,
+    LARGEST,
+    LIVE,
+    SEEN,
+)
 from tests.crafted_models import KINDS, corrupted, model_of, sealed, split
 from tests.strategies import online_params, seeds, streams
 
@@ -146,6 +157,8 @@ def test_labels_survive_as_they_do_in_a_pickle(X, learn):
             model.learn_one(x)
     again, pickled = SPC.from_bytes(model.to_bytes()), pickle.loads(pickle.dumps(model))
     assert np.array_equal(again.structures_.label, pickled.structures_.label)
+    assert np.array_equal(again._first, pickled._first)
+    assert (again._first.size > 0) == (learn == "fit")
     if learn == "learn_one":
         for one in (again, pickled):
             with pytest.raises(AttributeError, match="learnt one by one"):
@@ -300,6 +313,7 @@ def test_a_state_and_a_header_that_do_not_go_together_are_refused(X):
         {"last_seen": 5},
         {"arrays": header["arrays"][:-1]},
         {"arrays": [*header["arrays"], header["arrays"][-1]]},
+        {"arrays": [*header["arrays"], *(a for a in header["arrays"] if a["shape"][0] == 0)]},
         {"arrays": None},
     ):
         with pytest.raises(ValueError, match="Cannot load a model from these bytes: "):
@@ -307,6 +321,69 @@ def test_a_state_and_a_header_that_do_not_go_together_are_refused(X):
     for text in (b"[" * 100_000, b"{", b"[]", b"\xff", b'{"class": ' + b"9" * 5000 + b"}"):
         with pytest.raises(ValueError, match="its header is no JSON"):
             SPC.from_bytes(sealed(text, body))
+
+
+def with_number(data, name, index, number):
+    """A saved model in which one number of an array is another one."""
+    header, body = split(data)
+    start = 0
+    for row in header["arrays"]:
+        size = int(np.prod(row["shape"]))
+        if row["name"] == name:
+            array = np.frombuffer(body, "<f8", size, start).reshape(row["shape"]).copy()
+            assert array[index] != number
+            array[index] = number
+            return sealed(header, body[:start] + array.tobytes() + body[start + array.nbytes :])
+        start += size * int(row["dtype"][-1])
+    raise AssertionError(name)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "index", "number", "sentence"),
+    [
+        ("full", "head", FEATURES, 4.0, "the numbers"),
+        ("full", "head", FACTOR, 5.0, "the numbers"),
+        ("full", "head", LIVE, 8.0, "the numbers"),
+        ("full", "head", LIVE, 0.0, "the numbers"),
+        ("full", "head", GROWN, 7.0, "the numbers"),
+        ("full", "head", CRAMPED, 1.0, "the numbers"),
+        ("full", "head", IN_LOGS, 0.5, "the numbers"),
+        ("full", "head", SEEN, 2.5, "the numbers"),
+        ("full", "head", SEEN, 61.0, "the clocks"),
+        ("lowrank", "head", FREE, 1e6, "the numbers"),
+        ("lowrank", "head", LARGEST, 0.0, "the ranks"),
+        ("full", "count", 0, np.nan, "the clocks"),
+        ("full", "age", 0, 2.0**63, "the clocks"),
+        ("full", "id", 0, 60.0, "the ids"),
+        ("full", "id", 0, 1.5, "the ids"),
+        ("full", "mass", 0, 0.0, "the weights"),
+        ("full", "total", 0, 1e9, "the weights"),
+        ("full", "anchor", (0, 0, 7), np.inf, "the means"),
+        ("full", "drift", (0, 0, 0), np.nan, "the means"),
+        ("full", "whiten", (0, 0, 7), 2.0, "the spreads"),
+        ("full", "whiten", (0, 0, 0), np.inf, "the factors"),
+        ("full", "Sigma", (0, 0, 0), 0.5, "the spreads"),
+        ("plane", "Sigma", (0, 0, 1), np.nan, "the spreads"),
+        ("diag", "Sigma", (0, 0, 0), 0.5, "the spreads"),
+        ("spherical", "Sigma", (0, 0, 0), np.inf, "the spreads"),
+        ("lowrank", "Sigma", (0, 0, 0), np.nan, "the spreads"),
+        ("lowrank", "rank", 0, 1000.0, "the ranks"),
+        ("lowrank", "place", (0, 0), 1e6, "the directions"),
+        ("lowrank", "place", (0, 0), -1.0, "the directions"),
+        ("lowrank", "free", 0, 0.5, "the directions"),
+        ("full", "odds", (0, 1), np.nan, "the distances"),
+        ("full", "odds_back", (0, 1), np.nan, "the distances"),
+        ("full", "pair", (0, 1), np.inf, "the distances"),
+        ("full", "pair", (0, 1), -1.0, "the distances"),
+        ("full", "bound", 0, 1e300, "the distances"),
+        ("full", "connection", 0, 1e300, "the distances"),
+    ],
+)
+def test_numbers_that_machine_code_relies_on_are_checked(kind, name, index, number, sentence):
+    data = model_of(kind)[0].to_bytes()
+    SPC.from_bytes(data)
+    with pytest.raises(ValueError, match=sentence):
+        SPC.from_bytes(with_number(data, name, index, number))
 
 
 def test_a_few_bytes_cannot_ask_for_more_memory_than_there_is(X):
