@@ -168,18 +168,20 @@ def _refuse_directions(s: Structures, grown: int) -> None:
 
 
 def _refuse_odds(s: Structures, live: int) -> None:
-    """No odds are NaN, pairs are within reach, and no pair is below the bound of its row."""
+    """No odds are NaN, some pair is within reach, and no pair is below the bound of its row."""
     least = -np.inf if s.head[IN_LOGS] == 1.0 else 0.0
+    closest = np.inf
     for i in range(live):
         ours = s.pair[i, i + 1 : live]
         smallest = np.min(ours, initial=np.inf)  # NaN if one is
         _demand(
             bool(np.all(s.odds[i, :live] >= least) and np.all(s.odds_back[i, :live] >= least))
             and bool(smallest >= least)
-            and bool(np.max(ours, initial=-np.inf) < np.inf)
             and bool(least <= s.bound[i] <= smallest),
             "distances",
         )
+        closest = min(closest, smallest)
+    _demand(live == 1 or closest < np.inf, "distances")
     order = s.connection[:live]
     _demand(bool(np.all((order >= 0.0) & (order <= s.head[CONNECTIONS]))), "distances")
 
