@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from spclust.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from spclust import baselines, datasets, metrics, plot, river
     from spclust.estimator import SPC
@@ -10,8 +12,6 @@ if TYPE_CHECKING:
     from spclust.merging import merge_all
     from spclust.outliers import SPCOutlierDetector
     from spclust.params import decay_from_half_life
-
-__version__ = "0.1.0"
 
 __all__ = [
     "SPC",

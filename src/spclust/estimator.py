@@ -17,6 +17,7 @@ from spclust.merging import Mergeable
 from spclust.params import COVARIANCE_TYPES, TABLE, Params, validate
 from spclust.reading import Reader
 from spclust.rows import checked_rows, features_kept_on_failure
+from spclust.savable import Savable
 from spclust.tracking import Tracker
 from spclust.watching import Watcher
 
@@ -26,7 +27,7 @@ _ARRAY, _FLOAT64, _STRIDES = np.ndarray, np.dtype(np.float64), (8,)
 _BUILT_IN = ("n_structures", "m", "scale", "covariance_type", "max_rank")
 
 
-class SPC(Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Single-pass possibilistic clustering of a data stream.
 
     SPC sees every point once and keeps at most `n_structures` structures: mean, covariance,

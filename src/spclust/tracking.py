@@ -8,8 +8,8 @@ and a change has to be seen in several looks in a row (`patience`) before it is 
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
@@ -58,6 +58,42 @@ class Tracker:
         self._ids = np.empty(0, dtype=np.int64)  # structures that were there at the last look,
         self._owners = np.empty(0, dtype=np.int64)  # and whose they were
         self._waiting: dict[Change, int] = {}  # looks in a row that saw it
+
+    def state(self) -> dict[str, Any]:
+        """All that is known, as plain lists and numbers: see `restored`."""
+        return {
+            "patience": self.patience,
+            "most_events": self.events.maxlen,
+            "names": self.names,
+            "noticed": self.noticed,
+            "centres": [[name, centre.tolist()] for name, centre in self.centres.items()],
+            "ids": self._ids.tolist(),
+            "owners": self._owners.tolist(),
+            "waiting": [[kind, list(who), looks] for (kind, who), looks in self._waiting.items()],
+            "events": [asdict(event) for event in self.events],
+        }
+
+    @classmethod
+    def restored(cls, state: dict[str, Any], d: int) -> Self:
+        """The tracker, of clusters in d dimensions, whose state that was.
+
+        Raises KeyError, TypeError or ValueError if it cannot have been one.
+        """
+        tracker = cls(_whole(state["patience"], 1), _whole(state["most_events"], 0))
+        tracker.names = _whole(state["names"], 0)
+        tracker.noticed = _whole(state["noticed"], 0)
+        tracker.centres = {_whole(name, 0): _place(at, d) for name, at in state["centres"]}
+        tracker._ids = np.array([_whole(i, 0) for i in state["ids"]], dtype=np.int64)
+        tracker._owners = np.array([_whole(o, _NOBODY) for o in state["owners"]], dtype=np.int64)
+        if tracker._ids.size != tracker._owners.size or (np.diff(tracker._ids) <= 0).any():
+            raise ValueError("structures and their owners do not go together")
+        for kind, who, looks in state["waiting"]:
+            tracker._waiting[_kind(kind), tuple(_whole(w, 0) for w in who)] = _whole(looks, 1)
+        for event in state["events"]:
+            before, after = (tuple(_whole(w, 0) for w in event[k]) for k in ("before", "after"))
+            index, centre = _whole(event["index"], 0), tuple(_place(event["centre"], d).tolist())
+            tracker.events.append(ClusterEvent(_kind(event["kind"]), index, before, after, centre))
+        return tracker
 
     def names_of(self, now: Look) -> dict[int, int]:
         """Name of each cluster that has one: by cluster. Reads only."""
@@ -208,6 +244,26 @@ class Tracker:
                 place = tuple(centre.tolist())
                 moved.append(ClusterEvent("move", now.seen, (name,), (name,), place))
         return moved
+
+
+def _whole(value: Any, least: int) -> int:
+    if type(value) is not int or not least <= value < 2**62:
+        raise ValueError(f"{value!r:.40} is no whole number of at least {least}")
+    return value
+
+
+def _kind(value: Any) -> Kind:
+    if value not in get_args(Kind):
+        raise ValueError(f"{value!r:.40} is no kind of event")
+    kind: Kind = value
+    return kind
+
+
+def _place(value: Any, d: int) -> Floats:
+    place = np.array(value, dtype=np.float64)
+    if place.shape != (d,) or not np.isfinite(place).all():
+        raise ValueError(f"{value!r:.40} is no place")
+    return place
 
 
 def _centre(now: Look, mine: Booleans) -> Floats:

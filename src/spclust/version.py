@@ -1,0 +1,3 @@
+"""The version of the library, in a place that everything may import."""
+
+__version__ = "0.1.0"
