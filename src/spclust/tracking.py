@@ -97,38 +97,44 @@ class Tracker:
 
     def names_of(self, now: Look) -> dict[int, int]:
         """Name of each cluster that has one: by cluster. Reads only."""
-        shared = self._shared(now)
-        homes = {name: int(row.argmax()) for name, row in shared.items() if row.any()}
+        seen = self._compared(now)
         named: dict[int, int] = {}
-        for name, cluster in sorted(homes.items(), key=lambda home: shared[home[0]][home[1]]):
-            named[cluster] = name
+        for place in np.argsort(seen.shared.max(axis=1, initial=0.0), kind="stable").tolist():
+            if seen.homes[place] != _NOBODY:
+                named[int(seen.homes[place])] = int(seen.names[place])
         return named
 
     def look(self, now: Look) -> list[ClusterEvent]:
         """Compare what is seen now with what is known: what has happened, and is believed."""
-        shared, masses = self._shared(now), _masses(now)
-        seen = dict.fromkeys(self._changes(now, shared, masses))
-        self._waiting = {change: self._waiting.get(change, 0) + 1 for change in seen}
+        seen = self._compared(now)
+        changes = dict.fromkeys(self._changes(seen))
+        self._waiting = {change: self._waiting.get(change, 0) + 1 for change in changes}
         believed = [change for change, looks in self._waiting.items() if looks >= self.patience]
         happened = []
         for change in believed:
             del self._waiting[change]
             if change[0] == "birth" or all(name in self.centres for name in change[1]):
-                happened.append(self._report(change, now, shared, masses))
-        self._follow(now, self._shared(now) if believed else shared, masses)
-        happened += self._moves(now)
+                happened.append(self._report(change, seen))
+                seen = self._compared(now)
+        owners = _followed(seen)
+        self._remember(now, owners)
+        happened += self._moves(now, owners)
         self.events.extend(happened)
         self.noticed += len(happened)
         return happened
 
-    def _shared(self, now: Look) -> dict[int, Floats]:
-        """Mass (clusters,) in each cluster of the structures that each name has."""
+    def _compared(self, now: Look) -> "_Seen":
+        """What is seen now beside what is known of it."""
+        names = np.array(list(self.centres), dtype=np.int64)
+        names.sort()
         owners = self._owners_of(now)
-        n, shared = int(now.cluster.max(initial=-1)) + 1, dict[int, Floats]()
-        for name in self.centres:
-            mine = (owners == name) & (now.cluster >= 0)
-            shared[name] = _sums(now.cluster[mine], now.mass[mine], n)
-        return shared
+        inside = now.cluster >= 0
+        masses: Floats = np.bincount(now.cluster[inside], now.mass[inside]).astype(float)
+        known = inside & (owners != _NOBODY)
+        cells = np.searchsorted(names, owners[known]) * masses.size + now.cluster[known]
+        sums = np.bincount(cells, now.mass[known], minlength=names.size * masses.size)
+        shared: Floats = sums.astype(float)
+        return _Seen(now, owners, names, masses, shared.reshape(names.size, masses.size))
 
     def _owners_of(self, now: Look) -> Integers:
         """Name (k,) whose each structure was at the last look, if it was there."""
@@ -138,38 +144,36 @@ class Tracker:
         owners: Integers = np.where(self._ids[place] == now.id, self._owners[place], _NOBODY)
         return owners
 
-    def _changes(self, now: Look, shared: dict[int, Floats], masses: Floats) -> Iterator[Change]:
+    def _changes(self, seen: "_Seen") -> Iterator[Change]:
         """What seems to have happened; a birth, which has no name yet, goes by a structure."""
-        homes: dict[int, list[int]] = {}
-        parts: set[int] = set()
-        for name, row in shared.items():
-            home = int(row.argmax()) if row.any() else _NOBODY
-            if home == _NOBODY or masses[home] < ENOUGH / 2.0:
+        names, homes = seen.names.tolist(), seen.homes.tolist()
+        enough = seen.masses >= ENOUGH
+        tenants: dict[int, list[int]] = {}
+        for name, home in zip(names, homes, strict=True):
+            if home == _NOBODY or seen.masses[home] < ENOUGH / 2.0:
                 # What merged with another one may lose its last structures to it.
                 others = [c[1] for c in self._waiting if c[0] == "merge" and name in c[1]]
                 yield ("merge", others[0]) if others else ("death", (name,))
                 continue
-            homes.setdefault(home, []).append(name)
-        for name, row in shared.items():
-            large = (row >= _PART * row.sum()) & (masses >= ENOUGH)
-            mine = [c for c in np.flatnonzero(large).tolist() if name in homes.get(c, [name])]
-            parts.update(mine)
+            tenants.setdefault(home, []).append(name)
+        taken = set(tenants)
+        for name, large in zip(names, seen.parts & enough, strict=True):
+            mine = [c for c in np.flatnonzero(large).tolist() if name in tenants.get(c, [name])]
+            taken.update(mine)
             if len(mine) > 1:
                 yield "split", (name,)
-        for names in homes.values():
-            for other in names[1:]:
-                yield "merge", (min(names[0], other), max(names[0], other))
-        for cluster in np.flatnonzero(masses >= ENOUGH).tolist():
-            if cluster not in homes and cluster not in parts:
-                yield "birth", (int(now.id[now.cluster == cluster].min()),)
+        for together in tenants.values():
+            for other in together[1:]:
+                yield "merge", (min(together[0], other), max(together[0], other))
+        for cluster in np.flatnonzero(enough).tolist():
+            if cluster not in taken:
+                yield "birth", (int(seen.now.id[seen.now.cluster == cluster].min()),)
 
-    def _report(
-        self, change: Change, now: Look, shared: dict[int, Floats], masses: Floats
-    ) -> ClusterEvent:
+    def _report(self, change: Change, seen: "_Seen") -> ClusterEvent:
         """Note a change; what it is called. Modified in place: who owns which structures."""
         kind, who = change
+        now, owners = seen.now, seen.owners.copy()
         after: tuple[int, ...] = ()
-        owners = self._owners_of(now)
         if kind == "birth":
             cluster = now.cluster[now.id == who[0]]
             who, after = (), (self._new_name(),)
@@ -180,21 +184,21 @@ class Tracker:
             after = who[:1]
             owners[owners == who[1]] = who[0]
         else:
-            row = shared[who[0]]
-            large = np.flatnonzero((row >= _PART * row.sum()) & (masses >= ENOUGH))
+            place = int(np.searchsorted(seen.names, who[0]))
+            large = np.flatnonzero(seen.parts[place] & (seen.masses >= ENOUGH))
             after = who
-            for cluster in large[np.argsort(-row[large], kind="stable")][1:]:
+            for cluster in large[np.argsort(-seen.shared[place, large], kind="stable")][1:]:
                 name = self._new_name()
                 after = (*after, name)
                 owners[(now.cluster == cluster) & (owners == who[0])] = name
         self._remember(now, owners)
-        about = (after or who)[0]
-        centre = _centre(now, owners == about) if after else self.centres[about]
-        for name in {*who, *after}:
-            if name in after:
-                self.centres[name] = _centre(now, owners == name)
-            else:
-                del self.centres[name]
+        for name in after:
+            mine = owners == name
+            if now.mass[mine].sum() > 0.0 or name not in self.centres:
+                self.centres[name] = _centre(now, mine)
+        centre = self.centres[(after or who)[0]]
+        for name in set(who) - set(after):
+            del self.centres[name]
         return ClusterEvent(kind, now.seen, who, after, tuple(centre.tolist()))
 
     def _new_name(self) -> int:
@@ -205,45 +209,69 @@ class Tracker:
         order = np.argsort(now.id)
         self._ids, self._owners = now.id[order], owners[order]
 
-    def _follow(self, now: Look, shared: dict[int, Floats], masses: Floats) -> None:
-        """Structures that nobody has belong to whoever has their cluster, the nearest if several.
-
-        So do those of somebody else whose home is elsewhere, and who has no part here.
-        """
-        owners = self._owners_of(now)
-        for cluster in range(masses.size):
-            inside = now.cluster == cluster
-            here = [name for name, row in shared.items() if row.any() and row.argmax() == cluster]
-            if len(here) == 1:
-                others = [n for n, row in shared.items() if row[cluster] >= _PART * row.sum() > 0.0]
-                owners[inside & ~np.isin(owners, others)] = here[0]
-            elif here:
-                free = np.flatnonzero(inside & (owners == _NOBODY))
-                away = [
-                    np.sum((now.mean[free] - _centre(now, inside & (owners == name))) ** 2, axis=1)
-                    for name in here
-                ]
-                owners[free] = np.array(here)[np.argmin(away, axis=0)]
-            else:
-                part = [n for n, row in shared.items() if row[cluster] >= _PART * row.sum() > 0.0]
-                owners[inside & (owners == _NOBODY)] = part[0] if part else _NOBODY
-        self._remember(now, owners)
-
-    def _moves(self, now: Look) -> list[ClusterEvent]:
+    def _moves(self, now: Look, owners: Integers) -> list[ClusterEvent]:
         """Clusters that are far from where they were when last reported."""
-        owners, moved = self._owners_of(now), []
-        for name, before in self.centres.items():
-            mine = owners == name
-            if not now.mass[mine].sum() > 0.0:
-                continue
-            centre, share = _centre(now, mine), now.mass[mine] / now.mass[mine].sum()
-            scatter = share @ np.mean((now.mean[mine] - centre) ** 2, axis=1)
-            variance = scatter + share @ now.variance[mine]
-            if np.mean((centre - before) ** 2) * centre.size > _FAR**2 * variance:
+        names = np.array(list(self.centres), dtype=np.int64)
+        weights = (owners == names[:, np.newaxis]) * now.mass
+        sums = weights.sum(axis=1)
+        there = np.flatnonzero(sums > 0.0)
+        weights = weights[there] / sums[there, np.newaxis]
+        centres = weights @ now.mean
+        moved = []
+        for row, name in enumerate(names[there].tolist()):
+            mine, centre = weights[row] > 0.0, centres[row]
+            offsets = np.sum((now.mean[mine] - centre) ** 2, axis=1) / centre.size
+            variance = weights[row, mine] @ (offsets + now.variance[mine])
+            if np.sum((centre - self.centres[name]) ** 2) > _FAR**2 * variance:
                 self.centres[name] = centre
                 place = tuple(centre.tolist())
                 moved.append(ClusterEvent("move", now.seen, (name,), (name,), place))
         return moved
+
+
+class _Seen:
+    """What is seen at one moment, beside what was known before."""
+
+    def __init__(
+        self, now: Look, owners: Integers, names: Integers, masses: Floats, shared: Floats
+    ) -> None:
+        self.now = now
+        self.owners = owners  # (k,) name whose each structure is, or _NOBODY
+        self.names = names  # (n,) in order
+        self.masses = masses  # (c,) of each cluster
+        self.shared = shared  # (n, c) mass of the structures of each name in each cluster
+        sums = shared.sum(axis=1, keepdims=True)
+        self.parts = (shared >= _PART * sums) & (shared > 0.0)  # (n, c) considerable ones
+        homes = shared.argmax(axis=1) if masses.size else np.zeros(names.size, dtype=np.int64)
+        self.homes: Integers = np.where(sums[:, 0] > 0.0, homes, _NOBODY)  # (n,) cluster
+
+
+def _followed(seen: _Seen) -> Integers:
+    """Name (k,) whose each structure is from now on.
+
+    Those that nobody has, and those of somebody who has no considerable part of their cluster,
+    belong to whoever has its home there: of several the nearest.
+    """
+    now, owners = seen.now, seen.owners.copy()
+    inside = np.flatnonzero(now.cluster >= 0)
+    place = np.searchsorted(seen.names, owners[inside])
+    stays = owners[inside] != _NOBODY
+    stays[stays] = seen.parts[place[stays], now.cluster[inside][stays]]
+    tenants = np.bincount(seen.homes[seen.homes >= 0], minlength=seen.masses.size)
+    only = np.full(seen.masses.size, _NOBODY)
+    only[seen.homes[seen.homes >= 0]] = seen.names[seen.homes >= 0]
+    away = inside[~stays & (tenants[now.cluster[inside]] == 1)]
+    owners[away] = only[now.cluster[away]]
+    for cluster in np.flatnonzero(tenants != 1).tolist():
+        free = np.flatnonzero((now.cluster == cluster) & (owners == _NOBODY))
+        here = seen.names[seen.homes == cluster]
+        if free.size and here.size:
+            mine = (now.cluster == cluster) & (seen.owners == here[:, np.newaxis])
+            far = [np.sum((now.mean[free] - _centre(now, own)) ** 2, axis=1) for own in mine]
+            owners[free] = here[np.argmin(far, axis=0)]
+        elif free.size and seen.parts[:, cluster].any():
+            owners[free] = seen.names[seen.parts[:, cluster].argmax()]
+    return owners
 
 
 def _whole(value: Any, least: int) -> int:
@@ -270,15 +298,3 @@ def _centre(now: Look, mine: Booleans) -> Floats:
     """Mean (d,) of some structures, by their mass."""
     centre: Floats = now.mass[mine] @ now.mean[mine] / now.mass[mine].sum()
     return centre
-
-
-def _masses(now: Look) -> Floats:
-    """Mass (clusters,) of each cluster."""
-    inside = now.cluster >= 0
-    return _sums(now.cluster[inside], now.mass[inside], 0)
-
-
-def _sums(places: Integers, values: Floats, least: int) -> Floats:
-    """Sum of the values at each place: so many places at least."""
-    sums: Floats = np.bincount(places, values, minlength=least).astype(np.float64, copy=False)
-    return sums
