@@ -95,3 +95,11 @@ def test_the_readmes_code_does_what_it_says():
     middle, home = model.score_samples([[10.0, 10.0], [0.0, 0.0]])
     assert middle < -1 < home
     assert np.isfinite(model.typicality(names["X"][:5])).all()
+
+
+def test_the_code_of_living_with_a_stream_runs(capsys):
+    names = {}
+    for code in re.findall(r"```python\n(.+?)```", read("docs/living.md"), re.S):
+        exec(code, names)
+    assert "birth" in capsys.readouterr().out
+    assert names["whole"].n_samples_seen_ == len(names["X"])

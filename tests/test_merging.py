@@ -163,3 +163,37 @@ def test_names_of_features_must_agree():
 def test_a_model_can_take_in_itself():
     model = SPC(5).fit(np.random.default_rng(0).normal(size=(30, 2)))
     assert (model + model).n_samples_seen_ == 60
+
+
+def gaussians(seed, d, k):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(k, size=4000)
+    return rng.normal(scale=10.0, size=(k, d))[y] + rng.normal(size=(4000, d)), y
+
+
+def like_aggregation(seed):
+    """Eight draws of the set, all points in any order."""
+    X, y = map(
+        np.concatenate, zip(*(make_aggregation_like(100 * seed + k) for k in range(8)), strict=True)
+    )
+    order = np.random.default_rng(seed).permutation(len(X))
+    return X[order], y[order]
+
+
+@pytest.mark.parametrize(
+    ("make", "params"),
+    [
+        (like_aggregation, {"n_structures": 40, "scale": 2.0}),
+        (lambda seed: gaussians(seed, 2, 7), {"n_structures": 30, "scale": 1.5}),
+        (lambda seed: gaussians(seed, 10, 20), {"n_structures": 50, "scale": 3.0}),
+    ],
+)
+def test_eight_shards_are_as_good_as_the_whole_stream(make, params):
+    lost = []
+    for seed in range(10):
+        X, y = make(seed)
+        whole = SPC(**params).fit(X)
+        merged = merge_all(SPC(**params).fit(X[k::8]) for k in range(8))
+        assert merged.structures_.count.sum() + merged._stream.pruned == len(X)
+        lost.append(nmi(y, whole.predict(X)) - nmi(y, merged.predict(X)))
+    assert np.mean(lost) <= 0.02
