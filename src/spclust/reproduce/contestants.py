@@ -118,7 +118,7 @@ CONTESTANTS = {
                 "scale": Axis(0.01, 1.0, "feature"),
                 "m": Axis(1.1, 2.5),
                 "1 - eps": Axis(1e-6, 0.5),
-                "gamma": Axis(0.001, 0.3, off=0.5),
+                "gamma": Axis(0.001, 1.0, off=0.5),
                 "beta": Axis(0.001, 0.3, off=0.5),
             },
             _eps,
