@@ -78,11 +78,11 @@ def test_a_search_is_seeded_and_never_worse_than_what_it_tried(monkeypatch):
 
     monkeypatch.setattr(search, "score", remember)
     job = search.Search("overlapping", "DenStream", trials=30)
-    found = search.search(job)
+    found = search.find(job)
     complete = {key: np.mean(nmi) for key, nmi in tried.items() if len(nmi) == 3}
     assert np.mean(tried[str(found.parameters)]) == max(complete.values())
     assert found.runs == sum(map(len, tried.values()))
-    assert search.search(job) == found
+    assert search.find(job) == found
 
 
 def test_what_was_found_is_stored_for_every_experiment_and_algorithm():

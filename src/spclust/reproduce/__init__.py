@@ -19,7 +19,7 @@ from spclust.reproduce.search import (
     Found,
     Search,
     as_json,
-    search,
+    find,
     stored,
 )
 
@@ -92,7 +92,7 @@ def _searched(
     ]
     found: dict[str, dict[str, Found]] = {key: {} for key in keys}
     notify("searching for parameters", 0, len(searches))
-    for done, (job, best) in enumerate(in_parallel(search, searches, jobs), 1):
+    for done, (job, best) in enumerate(in_parallel(find, searches, jobs), 1):
         found[job.experiment][job.contestant] = best
         what = f"searching for parameters: {job.contestant} on {job.experiment}"
         notify(what, done, len(searches))

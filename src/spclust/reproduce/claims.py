@@ -25,6 +25,11 @@ def mean(results: Results, entry: str, score: str = "nmi") -> float:
     return float(np.mean([scored.scores[score] for scored in results[entry]]))
 
 
+def from_to(counts: Sequence[int]) -> str:
+    """The smallest and the largest of some counts, in words."""
+    return f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+
+
 def judged(experiment: str, results: Results) -> list[Judged]:
     """All claims of the paper about an experiment."""
     return [check(results) for check in _CLAIMS[experiment]]
@@ -93,7 +98,7 @@ def _purity(claim: str, least: float) -> Callable[[Results], Judged]:
     def check(results: Results) -> Judged:
         purities = [scored.scores["purity"] for scored in results[PAPER]]
         clusters = [scored.clusters for scored in results[PAPER]]
-        found = f"purity {np.mean(purities):.3f}, {min(clusters)} to {max(clusters)} clusters"
+        found = f"purity {np.mean(purities):.3f}, {from_to(clusters)} clusters"
         return Judged(claim, float(np.mean(purities)) >= least, found)
 
     return check
@@ -114,7 +119,7 @@ def _finds_nothing(results: Results) -> Judged:
     return Judged(
         "No parameters make D-Stream find anything but a trivial clustering.",
         trivial,
-        f"{min(clusters)} to {max(clusters)} clusters for {classes} classes, purity "
+        f"{from_to(clusters)} clusters for {classes} classes, purity "
         f"{mean(results, 'D-Stream', 'purity'):.3f}, NMI {mean(results, 'D-Stream'):.3f}"
         + (": degenerate, occupied cells without neighbours" if trivial else ""),
     )
@@ -153,7 +158,8 @@ _CLAIMS: dict[str, tuple[Callable[[Results], Judged], ...]] = {
     ),
     "overlapping": (
         _purity(
-            "SPC reaches a purity of 1.0, though not all its clusters are whole classes.", 0.98
+            "SPC's clusters are pure (1.0; 0.98 counts here), though not all are whole classes.",
+            0.98,
         ),
         _best_of_all,
         _stay_below("The set is hard for all of them.", (PAPER, *_OTHERS), 0.95),

@@ -25,6 +25,12 @@ STYLE: dict[Any, Any] = {
     "savefig.dpi": 150,
     "pdf.fonttype": 42,  # text stays text
 }
+_ON_A_BAR: dict[str, Any] = {
+    "ha": "center",
+    "fontsize": 8,
+    "fontweight": "bold",
+    "bbox": {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"},
+}
 _PURITY, _NMI = "#0072B2", "#E69F00"  # told apart with any colour vision, and in grey
 
 
@@ -109,11 +115,12 @@ def _bars(ax: Axes, results: Mapping[str, Sequence[Scored]], letter: str) -> Non
             error_kw={"elinewidth": 0.8, "capsize": 2},
         )
         for at, mean in enumerate(means):
-            ax.text(at + offset, 0.02, f"{mean:.2f}", rotation=90, ha="center", fontsize=7.5)
+            ax.text(at + offset, 0.02, f"{mean:.2f}", rotation=90, **_ON_A_BAR)
     ax.set_xticks(
         np.arange(len(names)), [name.replace(", ", ",\n") for name in names], fontsize=7.5
     )
-    ax.set(ylim=(0, 1.04))
-    ax.legend(loc="lower right", framealpha=1.0, ncols=2, fontsize=7.5)
+    ax.tick_params(axis="x", labelrotation=25)
+    ax.set(ylim=(0, 1.17))
+    ax.legend(loc="upper right", frameon=False, ncols=2, fontsize=7.5)
     seeds = len(next(iter(results.values())))
-    ax.set_title(f"({letter[1]}) Means over {seeds} streams; whiskers: worst and best")
+    ax.set_title(f"{letter} Means over {seeds} streams, worst and best")

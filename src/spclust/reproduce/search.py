@@ -58,7 +58,7 @@ class _Tried:
         return float(np.mean(self.nmi))
 
 
-def search(job: Search) -> Found:
+def find(job: Search) -> Found:
     """The best parameters of one algorithm for one experiment."""
     experiment, contestant = the_experiment(job.experiment), CONTESTANTS[job.contestant]
     X, _ = experiment.stream(_FIRST[0])
