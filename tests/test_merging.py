@@ -197,3 +197,34 @@ def test_eight_shards_are_as_good_as_the_whole_stream(make, params):
         assert merged.structures_.count.sum() + merged._stream.pruned == len(X)
         lost.append(nmi(y, whole.predict(X)) - nmi(y, merged.predict(X)))
     assert np.mean(lost) <= 0.02
+
+
+def test_parameters_that_were_changed_after_learning_are_refused():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    a, b = SPC(10).fit(X), SPC(10, m=3.0, scale=7.0).fit(X)
+    b.set_params(m=1.5, scale=1.0)
+    with pytest.raises(ValueError, match=r"m was changed from 3.0 to 1.5"):
+        a.merge(b)
+    a.set_params(n_structures=-5)
+    with pytest.raises(ValueError, match="n_structures"):
+        a + a
+
+
+def test_a_decay_that_was_changed_is_used():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    a, b = (SPC(10, beta=0.01).fit(X).set_params(beta=0.5) for _ in range(2))
+    assert a.merge(b)._stream.params.beta == 0.5
+
+
+def test_very_many_models_are_united_in_groups():
+    rng = np.random.default_rng(0)
+    models = [SPC(100).fit(rng.normal(size=(101, 2)) + 100 * (k % 3)) for k in range(45)]
+    merged = merge_all(models)
+    assert merged.n_samples_seen_ == 45 * 101
+    assert len(merged.structures_) == 100
+    assert merged.structures_.count.sum() + merged._stream.pruned == 45 * 101
+
+
+def test_no_model_at_all():
+    with pytest.raises(ValueError, match="no model to merge"):
+        merge_all([])

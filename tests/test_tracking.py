@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spclust import SPC
+from spclust import SPC, tracking
 from spclust.datasets import make_drifting
 from spclust.tracking import Look, Tracker
 from tests.strategies import online_params, streams
@@ -181,3 +181,75 @@ def test_events_come_out_of_an_endless_stream():
         next(SPC().watch([X]))
     with pytest.raises(AttributeError, match="needs track_every"):
         _ = SPC().fit(X[:50]).events_
+
+
+def test_an_interrupted_look_leaves_everything_as_it_was(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    params = {"track_every": 5, "scale": 2.0}
+    whole, broken = SPC(10, **params).fit(X), SPC(10, **params).partial_fit(X[:22])
+    before = pickle.dumps(broken._tracker)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tracking, "_followed", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            broken.partial_fit(X[22:60])
+    assert pickle.dumps(broken._tracker) == before
+    broken.partial_fit(X[broken.n_samples_seen_ :])  # the look that was missed is taken first
+    assert broken.events_ == whole.events_
+    assert broken._tracker.state() == whole._tracker.state()
+
+
+def test_a_split_names_no_cluster_that_has_a_name():
+    tracker = Tracker(patience=5)
+    home = [(0, 0, 20, 0), (1, 0, 10, 1), (10, 1, 20, 20), (11, 1, 10, 19)]
+    for k in range(6):
+        tell(tracker, look(k, *home))
+    both_lose = [(0, 0, 20, 0), (1, 2, 10, 10), (10, 1, 20, 20), (11, 2, 10, 10)]
+    told = tell(tracker, *(look(k, *both_lose) for k in range(6, 20)))
+    named = [name for kind, _, after in told if kind == "split" for name in after[1:]]
+    assert len(named) == 1
+    assert "merge" not in {kind for kind, _, _ in told}
+
+
+@pytest.mark.parametrize("size", [1e180, 1e307])
+def test_the_largest_numbers_can_be_looked_at_and_saved(size):
+    model = SPC(5, track_every=5, beta=0.01, w_min=0.0)
+    for k in range(4):
+        model.partial_fit(np.full((60, 2), k * size / 4))
+    assert np.isfinite([event.centre for event in model.events_]).all()
+    assert SPC.from_bytes(model.to_bytes()).events_ == model.events_
+
+
+CRAFTED = {
+    "owners": [99, 99],
+    "centres": [],
+    "waiting": [["merge", [0], 50]],
+    "names": 0,
+    "noticed": 0,
+    "most_events": 2**61,
+    "patience": 0,
+    "ids": [1, 1],
+    "events": [{"kind": "end", "index": 1, "before": [], "after": [], "centre": [0.0]}],
+}
+
+
+@pytest.mark.parametrize("name", CRAFTED)
+def test_a_state_that_cannot_have_been_one_is_refused(name):
+    tracker = Tracker(patience=1)
+    tell(tracker, look(1, (0, 0, 9.0, 0.0), (1, 1, 9.0, 50.0)))
+    state = tracker.state()
+    assert Tracker.restored(state, 1).state() == state
+    with pytest.raises((ValueError, TypeError, KeyError)):
+        Tracker.restored({**state, name: CRAFTED[name]}, 1)
+
+
+def test_watch_needs_a_model_that_tracks_from_the_start():
+    X = np.zeros((20, 2))
+    model = SPC(5).fit(X)
+    model.set_params(track_every=5)
+    with pytest.raises(AttributeError, match="before the stream begins"):
+        next(model.watch([X]))
+    assert model.n_samples_seen_ == 20

@@ -77,7 +77,8 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
     outlier_nlt : float or None, default None
         Rows whose negative log typicality in their best structure is above this get the label -1
         in `predict` and `labels_` (3 is a typicality of 0.05). None, as in the paper, gives every
-        row to a cluster. May be changed at any time: it does not touch the stream.
+        row to a cluster. May be changed at any time: it does not touch the stream. (`labels_` of
+        rows that were learnt without it may need `predict`, since rows are not kept.)
     n_jobs : int or None, default None
         Threads that read the model: in `predict`, `typicality`, `score_samples` and `labels_`.
         None is one, -1 one for each core. Learning always is one.
@@ -234,8 +235,9 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
     def _learn(self, X: Any, *, new: bool, gapless: bool) -> Self:
         self.__dict__.pop("_learner", None)
         self._validate_params()
-        if isinstance(self.max_rank, bool):  # which scikit-learn takes for a number
-            raise ValueError(f"max_rank must be None or an integer, but is {self.max_rank!r}.")
+        for name in ("max_rank", "track_every"):
+            if isinstance(getattr(self, name), bool):  # which scikit-learn takes for a number
+                raise ValueError(f"{name} must be None or an integer, but is a truth value.")
         validate({name: getattr(self, name) for name in TABLE}, type(self).__name__)
         if not new:
             self._refuse_changes()

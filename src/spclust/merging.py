@@ -12,6 +12,8 @@ from spclust.last_rows import NO_ROWS, SOMETHING_ELSE
 
 When = Literal["concurrent", "later"]
 
+_MOST_POINTS = 2**53  # larger counts are not exact
+
 # What decides how a stream is learnt: it must be the same in models that are merged.
 _SAME: tuple[str, ...] = ("n_structures", "m", "gamma", "beta", "w_min", "nlt_max", "scale")
 _SAME += ("covariance_type", "max_rank")
@@ -81,7 +83,10 @@ def merge_all(models: Iterable[Any], *, when: When = "concurrent") -> Any:
     >>> whole.n_samples_seen_, len(whole.structures_)
     (400, 20)
     """
-    first, *others = models
+    given = list(models)
+    if not given:
+        raise ValueError("There is no model to merge: merge_all needs one or more.")
+    first, *others = given
     model = deepcopy(first)
     _take_in(model, others, when)
     return model
@@ -90,12 +95,18 @@ def merge_all(models: Iterable[Any], *, when: When = "concurrent") -> Any:
 def _take_in(model: Any, others: list[Any], when: When) -> None:
     if when not in ("concurrent", "later"):
         raise ValueError(f'when must be "concurrent" or "later", but is {when!r}.')
-    check_is_fitted(model)
-    for other in others:
-        check_is_fitted(other)
-        _refuse_differences(model, other)
+    for each in (model, *others):
+        check_is_fitted(each)
+        _refuse_differences(model, each)
+        each._validate_params()
+        each._refuse_changes()
     streams = [each._stream for each in (model, *others)]
-    model._stream = Stream.united(streams, concurrent=when == "concurrent")
+    if sum(stream.seen for stream in streams) > _MOST_POINTS:
+        raise ValueError(
+            "The models have seen more than 2^53 points together: counts would be wrong."
+        )
+    params = model._online_params(model.n_features_in_)
+    model._stream = Stream.united(streams, params, concurrent=when == "concurrent")
     model._last, model._first = SOMETHING_ELSE, NO_ROWS
     model.__dict__.pop("_learner", None)
 

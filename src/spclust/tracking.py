@@ -8,6 +8,7 @@ and a change has to be seen in several looks in a row (`patience`) before it is 
 
 from collections import deque
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple, Self, get_args
 
@@ -22,6 +23,7 @@ ENOUGH = 4.0  # recent points, faded, that make a cluster; half of it keeps one 
 _PART = 0.15  # of what is left of a cluster: less of it elsewhere is no part to speak of
 _FAR = 3.0  # standard deviations of a cluster: a way that is worth a word
 _NOBODY = -1
+_MOST_EVENTS = 1000
 
 
 @dataclass(frozen=True)
@@ -49,11 +51,12 @@ class Look(NamedTuple):
 class Tracker:
     """Names of clusters, and a log of events that has its limit."""
 
-    def __init__(self, patience: int = 5, most_events: int = 1000) -> None:
+    def __init__(self, patience: int = 5, most_events: int = _MOST_EVENTS) -> None:
         self.patience = patience
         self.events: deque[ClusterEvent] = deque(maxlen=most_events)
         self.names = 0  # given so far
         self.noticed = 0  # events so far
+        self.looked = 0  # points that had been learnt at the last look
         self.centres: dict[int, Floats] = {}  # of each cluster, where it was when last reported
         self._ids = np.empty(0, dtype=np.int64)  # structures that were there at the last look,
         self._owners = np.empty(0, dtype=np.int64)  # and whose they were
@@ -66,6 +69,7 @@ class Tracker:
             "most_events": self.events.maxlen,
             "names": self.names,
             "noticed": self.noticed,
+            "looked": self.looked,
             "centres": [[name, centre.tolist()] for name, centre in self.centres.items()],
             "ids": self._ids.tolist(),
             "owners": self._owners.tolist(),
@@ -79,18 +83,28 @@ class Tracker:
 
         Raises KeyError, TypeError or ValueError if it cannot have been one.
         """
-        tracker = cls(_whole(state["patience"], 1), _whole(state["most_events"], 0))
-        tracker.names = _whole(state["names"], 0)
-        tracker.noticed = _whole(state["noticed"], 0)
-        tracker.centres = {_whole(name, 0): _place(at, d) for name, at in state["centres"]}
+        tracker = cls(_whole(state["patience"], 1), _whole(state["most_events"], 0, _MOST_EVENTS))
+        names = tracker.names = _whole(state["names"], 0)
+        tracker.noticed = _whole(state["noticed"], len(state["events"]))
+        tracker.looked = _whole(state["looked"], 0)
+        tracker.centres = {
+            _whole(name, 0, names - 1): _place(at, d) for name, at in state["centres"]
+        }
         tracker._ids = np.array([_whole(i, 0) for i in state["ids"]], dtype=np.int64)
         tracker._owners = np.array([_whole(o, _NOBODY) for o in state["owners"]], dtype=np.int64)
+        known = {*tracker.centres, _NOBODY}
         if tracker._ids.size != tracker._owners.size or (np.diff(tracker._ids) <= 0).any():
             raise ValueError("structures and their owners do not go together")
+        if len(state["centres"]) != len(tracker.centres) or not known >= set(state["owners"]):
+            raise ValueError("names and owners do not go together")
         for kind, who, looks in state["waiting"]:
+            if len(who) != (2 if kind == "merge" else 1):
+                raise ValueError(f"{kind!r:.40} of {who!r:.40} is no change")
             tracker._waiting[_kind(kind), tuple(_whole(w, 0) for w in who)] = _whole(looks, 1)
         for event in state["events"]:
-            before, after = (tuple(_whole(w, 0) for w in event[k]) for k in ("before", "after"))
+            before, after = (
+                tuple(_whole(w, 0, names - 1) for w in event[k]) for k in ("before", "after")
+            )
             index, centre = _whole(event["index"], 0), tuple(_place(event["centre"], d).tolist())
             tracker.events.append(ClusterEvent(_kind(event["kind"]), index, before, after, centre))
         return tracker
@@ -105,7 +119,23 @@ class Tracker:
         return named
 
     def look(self, now: Look) -> list[ClusterEvent]:
-        """Compare what is seen now with what is known: what has happened, and is believed."""
+        """Compare what is seen now with what is known: what has happened, and is believed.
+
+        All of it is noted, or, if it is interrupted, nothing.
+        """
+        draft = copy(self)
+        draft.centres = dict(self.centres)
+        with np.errstate(over="ignore", invalid="ignore"):  # of squares of the largest numbers
+            happened = draft._look(now)
+        draft.looked = now.seen
+        if happened:
+            draft.events = self.events.copy()
+            draft.events.extend(happened)
+            draft.noticed += len(happened)
+        vars(self).update(vars(draft))  # in one step
+        return happened
+
+    def _look(self, now: Look) -> list[ClusterEvent]:
         seen = self._compared(now)
         changes = dict.fromkeys(self._changes(seen))
         self._waiting = {change: self._waiting.get(change, 0) + 1 for change in changes}
@@ -114,14 +144,13 @@ class Tracker:
         for change in believed:
             del self._waiting[change]
             if change[0] == "birth" or all(name in self.centres for name in change[1]):
-                happened.append(self._report(change, seen))
-                seen = self._compared(now)
+                event = self._report(change, seen)
+                if event is not None:
+                    happened.append(event)
+                    seen = self._compared(now)
         owners = _followed(seen)
         self._remember(now, owners)
-        happened += self._moves(now, owners)
-        self.events.extend(happened)
-        self.noticed += len(happened)
-        return happened
+        return happened + self._moves(now, owners)
 
     def _compared(self, now: Look) -> "_Seen":
         """What is seen now beside what is known of it."""
@@ -169,8 +198,8 @@ class Tracker:
             if cluster not in taken:
                 yield "birth", (int(seen.now.id[seen.now.cluster == cluster].min()),)
 
-    def _report(self, change: Change, seen: "_Seen") -> ClusterEvent:
-        """Note a change; what it is called. Modified in place: who owns which structures."""
+    def _report(self, change: Change, seen: "_Seen") -> ClusterEvent | None:
+        """Note a change; what it is called. None if another one has undone it meanwhile."""
         kind, who = change
         now, owners = seen.now, seen.owners.copy()
         after: tuple[int, ...] = ()
@@ -185,7 +214,12 @@ class Tracker:
             owners[owners == who[1]] = who[0]
         else:
             place = int(np.searchsorted(seen.names, who[0]))
-            large = np.flatnonzero(seen.parts[place] & (seen.masses >= ENOUGH))
+            mine = seen.parts[place] & (seen.masses >= ENOUGH)
+            theirs = np.delete(seen.homes, place)
+            mine[theirs[(theirs != _NOBODY) & (theirs != seen.homes[place])]] = False
+            large = np.flatnonzero(mine)
+            if large.size < 2:
+                return None
             after = who
             for cluster in large[np.argsort(-seen.shared[place, large], kind="stable")][1:]:
                 name = self._new_name()
@@ -193,9 +227,9 @@ class Tracker:
                 owners[(now.cluster == cluster) & (owners == who[0])] = name
         self._remember(now, owners)
         for name in after:
-            mine = owners == name
-            if now.mass[mine].sum() > 0.0 or name not in self.centres:
-                self.centres[name] = _centre(now, mine)
+            own = owners == name
+            if now.mass[own].sum() > 0.0 or name not in self.centres:
+                self.centres[name] = _centre(now, own)
         centre = self.centres[(after or who)[0]]
         for name in set(who) - set(after):
             del self.centres[name]
@@ -274,9 +308,9 @@ def _followed(seen: _Seen) -> Integers:
     return owners
 
 
-def _whole(value: Any, least: int) -> int:
-    if type(value) is not int or not least <= value < 2**62:
-        raise ValueError(f"{value!r:.40} is no whole number of at least {least}")
+def _whole(value: Any, least: int, most: int = 2**62) -> int:
+    if type(value) is not int or not least <= value <= most:
+        raise ValueError(f"{value!r:.40} is no whole number from {least} to {most}")
     return value
 
 
@@ -288,6 +322,8 @@ def _kind(value: Any) -> Kind:
 
 
 def _place(value: Any, d: int) -> Floats:
+    if not all(type(number) in (int, float) for number in value):
+        raise TypeError(f"{value!r:.40} is no place")
     place = np.array(value, dtype=np.float64)
     if place.shape != (d,) or not np.isfinite(place).all():
         raise ValueError(f"{value!r:.40} is no place")
@@ -296,5 +332,5 @@ def _place(value: Any, d: int) -> Floats:
 
 def _centre(now: Look, mine: Booleans) -> Floats:
     """Mean (d,) of some structures, by their mass."""
-    centre: Floats = now.mass[mine] @ now.mean[mine] / now.mass[mine].sum()
+    centre: Floats = now.mass[mine] / now.mass[mine].sum() @ now.mean[mine]
     return centre

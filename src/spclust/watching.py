@@ -25,6 +25,8 @@ class Watcher:
     def watch(self, batches: Iterable[Any]) -> Iterator[ClusterEvent]:
         """Learn batches of rows, one after the other, and yield events as they are noticed.
 
+        Of each batch the last thousand at most, which is as many as are kept.
+
         Parameters
         ----------
         batches : iterable of array-like of shape (n, d)
@@ -36,11 +38,13 @@ class Watcher:
         """
         if self.track_every is None:
             raise ValueError("watch needs to know how often to look: set track_every, say to 100.")
+        if hasattr(self, "_stream"):
+            self._tracking("watch")
         for batch in batches:
             before = 0 if self._tracker is None else self._tracker.noticed
             self.partial_fit(batch)
             new = self._tracking("watch").noticed - before
-            yield from self.events_[len(self.events_) - new :] if new else ()
+            yield from self.events_[-new:] if new else ()
 
     @property
     def events_(self) -> list[ClusterEvent]:
@@ -65,13 +69,16 @@ class Watcher:
         if tracker is None or self.track_every is None:
             stream.learn(rows)
             return
-        while at < len(rows):
+        while True:
+            # First of all, if the last call was interrupted before it looked.
+            if stream.seen % self.track_every == 0 and tracker.looked < stream.seen:
+                limit = stream.limit_of_eps(float(self.eps))
+                tracker.look(stream.look(stream.clustering(limit, int(self.min_samples))))
+            if at >= len(rows):
+                return
             until = at + self.track_every - stream.seen % self.track_every
             stream.learn(rows[at:until])
             at = until
-            if stream.seen % self.track_every == 0:
-                limit = stream.limit_of_eps(float(self.eps))
-                tracker.look(stream.look(stream.clustering(limit, int(self.min_samples))))
 
     def _tracking(self, what: str) -> Tracker:
         self._fitted_stream(what)

@@ -24,6 +24,7 @@ from spclust.core.structures import (
     PRUNED,
     RESCANS,
     SEEN,
+    STALE,
     Spreads,
     configure,
     empty_pool,
@@ -138,14 +139,13 @@ class Stream:
         return int(self.pool[RESCANS])
 
     @classmethod
-    def united(cls, streams: Sequence["Stream"], *, concurrent: bool) -> "Stream":
+    def united(cls, streams: Sequence["Stream"], params: Params, *, concurrent: bool) -> "Stream":
         """One stream of several with the same parameters, at the same time or one after another."""
-        first = streams[0]
         pools = [stream.pool for stream in streams]
         new = cls.__new__(cls)
-        new.params, new._clustering = first.params, None
-        d = int(first.pool[FEATURES])
-        new._use(lambda: united(pools, first.params, concurrent), d, len(pools) * first.pool.size)
+        new.params, new._clustering = params, None
+        d, size = int(pools[0][FEATURES]), pools[0].size
+        new._use(lambda: united(pools, params, concurrent), d, size)
         return new
 
     def configure(self, params: Params) -> None:
@@ -213,8 +213,11 @@ class Stream:
 
     def _pairs(self) -> Floats:
         """Pair odds (k, k) of the structures, oldest first; of no meaning on the diagonal."""
-        order = self.order()
-        upper = np.triu(view(self.pool).pair[: len(order), : len(order)], 1)
+        order, pool = self.order(), self.pool
+        if pool[STALE] > 0.0:  # interrupted before it was measured anew
+            pool = aligned_copy(pool)
+            online.measure_all(pool, aligned(scratch_size(pool)))
+        upper = np.triu(view(pool).pair[: len(order), : len(order)], 1)
         return (upper + upper.T)[np.ix_(order, order)]
 
     def nearest(self, X: Rows, threads: int = 1, labels: Integers | None = None) -> Integers:
@@ -267,15 +270,11 @@ class Stream:
 
     def look(self, labels: Integers) -> Look:
         """What there is to see of the structures, oldest first, with their labels (k,)."""
-        s, order = view(self.pool), self.order()
-        return Look(
-            self.seen,
-            s.id[order].astype(np.int64),
-            labels,
-            s.total[order],
-            means(s, order),
-            mean_variances(s, order) * self.params.scale**2,
-        )
+        s, order, scale = view(self.pool), self.order(), self.params.scale
+        with np.errstate(over="ignore"):
+            variances = mean_variances(s, order) * scale * scale
+        ids, masses = s.id[order].astype(np.int64), s.total[order]
+        return Look(self.seen, ids, labels, masses, means(s, order), variances)
 
     def _for_each_chunk(self, do: Callable[[slice, Floats], None], X: Rows, threads: int) -> None:
         """Do something, which only reads the state, with each chunk of X, on several threads.

@@ -244,7 +244,7 @@ def mean_variances(s: Structures, slots: Integers) -> Floats:
     """Variance (k,) of a feature, on average, in some slots, in units of scale^2."""
     d, kind = s.drift.shape[1], int(s.head[KIND])
     if kind == FULL:
-        found: Floats = np.trace(s.Sigma[slots], axis1=1, axis2=2) / d
+        found: Floats = np.einsum("kii->k", s.Sigma)[slots] / d
         return found
     if kind != LOWRANK:
         return np.mean(s.Sigma[slots], axis=(1, 2))

@@ -42,6 +42,8 @@ from spclust.core.structures import (
 from spclust.core.workspace import scratch_size
 from spclust.params import Params
 
+_MOST_AT_ONCE = 1000  # structures: their pairs take 24 MB
+
 _SUMS = [SEEN, PRUNED, MERGED, EVALUATIONS, RESCANS]  # what happened in all of them together
 
 
@@ -49,8 +51,12 @@ def united(pools: Sequence[Floats], params: Params, concurrent: bool) -> Floats:
     """The state of several streams of the same parameters, the first one's structures the oldest.
 
     All structures are put together, and the two closest are merged, again and again, until N are
-    left. Nothing is pruned.
+    left. Nothing is pruned. Very many are united in groups: the memory for pairs is quadratic.
     """
+    group = max(2, _MOST_AT_ONCE // params.n_structures)
+    while len(pools) > group:
+        parts = [pools[k : k + group] for k in range(0, len(pools), group)]
+        pools = [united(part, params, concurrent) if len(part) > 1 else part[0] for part in parts]
     live = sum(int(pool[LIVE]) for pool in pools)
     wide = params._replace(n_structures=max(live, params.n_structures))
     pool = gathered(pools, wide)
