@@ -74,8 +74,8 @@ def _sine(_: bool | None) -> Experiment:
         {"n_structures": 30, "gamma": 0.1, "beta": 0.05, "m": 1.4},
         1.0,
         lambda seed: datasets.make_sine(seed=seed),
-        "three sine waves of different frequency and amplitude, moving along +x, 3,000 points in "
-        "turn from each; the paper does not give their equations",
+        "three sine waves of different frequency and amplitude, moving along +x, 3,000 points from "
+        "each in turn; the paper does not give their equations",
         "other noise",
         in_turn=True,
     )

@@ -151,7 +151,7 @@ def _chapter(experiment: Experiment, outcome: Outcome, figures: str) -> list[str
             *(_spread(runs, score) for score in SCORES),
             from_to([run.clusters for run in runs]),
             f"{100 * np.mean([run.noise for run in runs]):.0f} %",
-            f"{np.mean([run.seconds for run in runs]):.2f}",
+            f"{np.mean([run.seconds for run in runs]):.3f}",
             *(f"{np.mean([run.arrival for run in runs]):.3f}" for _ in range(experiment.in_turn)),
         ]
         for entry, runs in results.items()
