@@ -237,7 +237,9 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
         self._validate_params()
         for name in ("max_rank", "track_every"):
             if isinstance(getattr(self, name), bool):  # which scikit-learn takes for a number
-                raise ValueError(f"{name} must be None or an integer, but is a truth value.")
+                raise ValueError(
+                    f"{name} must be None or an integer, but is {getattr(self, name)!r}."
+                )
         validate({name: getattr(self, name) for name in TABLE}, type(self).__name__)
         if not new:
             self._refuse_changes()

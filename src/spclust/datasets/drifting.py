@@ -91,7 +91,7 @@ def make_drifting(
     --------
     >>> X, y, events = make_drifting(1000, n_events=2, kinds=("birth", "death"), seed=1)
     >>> [event.kind for event in events]
-    ['birth', 'death']
+    ['death', 'birth']
     """
     unknown = set(kinds) - set(KINDS)
     if unknown or not kinds:
