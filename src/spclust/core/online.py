@@ -21,13 +21,7 @@ from spclust.arrays import Floats
 from spclust.core.compile import compiled_once, entry, inner, kernel, paragraph
 from spclust.core.footprint import fading, updated_total
 from spclust.core.lanes import LANES, below_bits, load, store
-from spclust.core.merging import (
-    POINT_AGE,
-    measure,
-    merge,
-    merge_any,
-    point_mass,
-)
+from spclust.core.merging import POINT_AGE, measure, merge, merge_any, point_mass
 from spclust.core.neighbours import (
     clear_from,
     closest_pair_within,
