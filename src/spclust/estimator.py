@@ -27,6 +27,21 @@ _ARRAY, _FLOAT64, _STRIDES = np.ndarray, np.dtype(np.float64), (8,)
 _BUILT_IN = ("n_structures", "m", "scale", "covariance_type", "max_rank")
 
 
+def online_params(model: Any, d: int, kind: int) -> Params:
+    """The parameters of the online phase, for d features and a kind of spreads, from a model's."""
+    return Params(
+        n_structures=int(model.n_structures),
+        exponent=exponent(float(model.m)),
+        gamma=float(model.gamma),
+        beta=float(model.beta),
+        w_min=float(model.w_min),
+        nlt_max=float(model.nlt_max),
+        scale=float(model.scale),
+        kind=kind,
+        max_rank=d if model.max_rank is None else int(model.max_rank),
+    )
+
+
 class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Single-pass possibilistic clustering of a data stream.
 
@@ -280,17 +295,7 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
                 )
 
     def _online_params(self, d: int) -> Params:
-        return Params(
-            n_structures=int(self.n_structures),
-            exponent=exponent(float(self.m)),
-            gamma=float(self.gamma),
-            beta=float(self.beta),
-            w_min=float(self.w_min),
-            nlt_max=float(self.nlt_max),
-            scale=float(self.scale),
-            kind=kind_for(self.covariance_type, d),
-            max_rank=d if self.max_rank is None else int(self.max_rank),
-        )
+        return online_params(self, d, kind_for(self.covariance_type, d))
 
     def __getstate__(self) -> dict[str, Any]:
         """The state without what is made anew when it is needed, and without rows of data."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from spclust.arrays import Booleans, Floats
 from spclust.core.kinds import kind_for
-from spclust.core.typicality import exponent
+from spclust.estimator import online_params
 from spclust.params import COVARIANCE_TYPES, TABLE, Params, validate
 from spclust.river.frames import numbers_in
 from spclust.river.named import NOT_PLAIN, NamedStream
@@ -125,14 +125,4 @@ class Learner:
         kind = kind_for(self.covariance_type, d)
         if self._known is not None:
             kind = self._known.stream.params.kind
-        return Params(
-            n_structures=int(self.n_structures),
-            exponent=exponent(float(self.m)),
-            gamma=float(self.gamma),
-            beta=float(self.beta),
-            w_min=float(self.w_min),
-            nlt_max=float(self.nlt_max),
-            scale=float(self.scale),
-            kind=kind,
-            max_rank=d if self.max_rank is None else int(self.max_rank),
-        )
+        return online_params(self, d, kind)
