@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from spclust.arrays import Floats
 from spclust.core.kinds import kind_for
-from spclust.core.stream import Stream
+from spclust.core.stream import Stream, stamped
 from spclust.core.typicality import exponent
 from spclust.last_rows import NO_ROWS, NOT_LEARNT_IN_FULL, SOMETHING_ELSE, LastRows
 from spclust.merging import Mergeable
@@ -18,6 +18,7 @@ from spclust.params import COVARIANCE_TYPES, TABLE, Params, validate
 from spclust.reading import Reader
 from spclust.rows import checked_rows, features_kept_on_failure
 from spclust.savable import Savable
+from spclust.times import checked_times
 from spclust.tracking import Tracker
 from spclust.watching import Watcher
 
@@ -191,24 +192,30 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
 
     # Learning
 
-    def fit(self, X: Any, y: object = None) -> Self:
+    def fit(self, X: Any, y: object = None, *, t: Any = None) -> Self:
         """Learn the rows of X (n, d), in order, as a new stream; what was known is forgotten.
 
         Clusters are numbered by their oldest structure, those first in which there are rows of X:
-        `labels_` has no gaps. If `outlier_nlt` changes later, clusters keep these numbers.
+        `labels_` has no gaps. If `outlier_nlt` changes later, clusters keep these numbers. For `t`,
+        see `partial_fit`.
         """
-        return self._learn(X, new=True, gapless=True)
+        return self._learn(X, t, new=True, gapless=True)
 
-    def partial_fit(self, X: Any, y: object = None) -> Self:
+    def partial_fit(self, X: Any, y: object = None, *, t: Any = None) -> Self:
         """Learn the rows of X (n, d), in order, as the continuation of the stream.
 
         However a stream is cut into calls, the state comes out the same to the last bit. Clusters
         are numbered by their oldest structure. If a call is interrupted, the rows learnt until
         then stay learnt: `n_samples_seen_` tells how many.
-        """
-        return self._learn(X, new=not self.__sklearn_is_fitted__(), gapless=False)
 
-    def learn_one(self, x: Floats) -> None:
+        With time stamps `t` (n,), numbers or dates, what was learnt fades with time, not with
+        points: `gamma` and `beta` then are rates per unit of t (per second, if they are dates). All
+        points of a stream have one, or none has; they may be equal, and never go backwards. A
+        single one counts for all rows.
+        """
+        return self._learn(X, t, new=not self.__sklearn_is_fitted__(), gapless=False)
+
+    def learn_one(self, x: Floats, t: Any = None) -> None:
         """Learn one point x (d,): what `partial_fit` does with one row, in about a microsecond.
 
         So quick is it with a plain float64 array; anything else that has d numbers goes the way of
@@ -221,7 +228,7 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
             # Just what the machine code takes: it looks at no type itself.
             plain = type(x) is _ARRAY and x.dtype is _FLOAT64 and x.strides == _STRIDES
             if plain and x.shape == shape:
-                learnt = learn(pool, x, scratch, 0)
+                learnt = learn(pool, x if t is None else stamped(x, t, pool), scratch, 0)
                 if learnt == 1:
                     return
         except AttributeError:  # the first point, or parameters were changed
@@ -229,12 +236,13 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
         if learnt == -1:
             self._stream.make_room()
             if self._stream.pool is not pool:  # it has grown
-                self._learner = self._stream.point_learner()
+                self._learner = self._point_learner()
+            if self._tracker is not None and self.track_every is not None:
+                self._look_if_it_is_time(self._stream, self._tracker, self.track_every)
             return
-        self._learn(self._as_row(x), new=not self.__sklearn_is_fitted__(), gapless=False)
+        self._learn(self._as_row(x), t, new=not self.__sklearn_is_fitted__(), gapless=False)
         self._last = SOMETHING_ELSE
-        if self._tracker is None:
-            self._learner = self._stream.point_learner()
+        self._learner = self._point_learner()
 
     def _as_row(self, x: Any) -> Any:
         if np.ndim(x) != 1:
@@ -247,7 +255,7 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
         if name in self._parameter_constraints:
             self.__dict__.pop("_learner", None)
 
-    def _learn(self, X: Any, *, new: bool, gapless: bool) -> Self:
+    def _learn(self, X: Any, t: Any, *, new: bool, gapless: bool) -> Self:
         self.__dict__.pop("_learner", None)
         self._validate_params()
         for name in ("max_rank", "track_every"):
@@ -260,6 +268,8 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
             self._refuse_changes()
         with features_kept_on_failure(self):
             rows = checked_rows(self, X, reset=new)
+            last_time = None if new else self._stream.clock
+            times = checked_times(t, len(rows), last_time, new=new)
             params = self._online_params(rows.shape[1])
             stream = Stream(params, rows.shape[1]) if new else self._stream
             stream.configure(params)
@@ -268,7 +278,7 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
             tracker = self._tracker
             if new:
                 tracker = None if self.track_every is None else Tracker()
-            self._learn_and_look(stream, rows, tracker)
+            self._learn_and_look(stream, rows, times, tracker)
             last = LastRows.of(
                 rows,
                 stream,

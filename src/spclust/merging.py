@@ -105,6 +105,8 @@ def _take_in(model: Any, others: list[Any], when: When) -> None:
         raise ValueError(
             "The models have seen more than 2^53 points together: counts would be wrong."
         )
+    if len({stream.clock is None for stream in streams}) > 1:
+        raise ValueError("Only some of these models learnt time stamps: they cannot be merged.")
     params = model._online_params(model.n_features_in_)
     model._stream = Stream.united(streams, params, concurrent=when == "concurrent")
     model._last, model._first = SOMETHING_ELSE, NO_ROWS

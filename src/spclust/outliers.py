@@ -15,6 +15,7 @@ from spclust.core.structures import view
 from spclust.estimator import SPC
 from spclust.params import TABLE, validate
 from spclust.rows import checked_rows, features_kept_on_failure
+from spclust.times import checked_times
 
 # Parameters that SPC has too. Those that only decide about clusters make no difference to scores.
 _SHARED = (
@@ -128,12 +129,15 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self.contamination = contamination
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: object = None) -> Self:
-        """Learn the rows of X (n, d), in order, as a new stream; what was known is forgotten."""
+    def fit(self, X: Any, y: object = None, *, t: Any = None) -> Self:
+        """Learn the rows of X (n, d), in order, as a new stream; what was known is forgotten.
+
+        For time stamps `t` (n,) see `SPC.partial_fit`.
+        """
         self._check_parameters()
         with features_kept_on_failure(self):
             rows = checked_rows(self, X, reset=True)
-            model = SPC(**self._shared()).fit(rows)
+            model = SPC(**self._shared()).fit(rows, t=t)
             recent = _NO_SCORES
             if self.contamination != "auto":
                 recent = _scores(model, rows, model._threads())
@@ -143,10 +147,11 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self._recent = recent[-_MOST_SCORES:].copy()
         return self
 
-    def partial_fit(self, X: Any, y: object = None) -> Self:
+    def partial_fit(self, X: Any, y: object = None, *, t: Any = None) -> Self:
         """Learn the rows of X (n, d), in order, as the continuation of the stream.
 
-        However a stream is cut into calls, the state and `offset_` come out the same.
+        However a stream is cut into calls, the state and `offset_` come out the same. For time
+        stamps `t` (n,) see `SPC.partial_fit`.
         """
         new = not self.__sklearn_is_fitted__()
         self._check_parameters()
@@ -157,10 +162,12 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
                 if getattr(model, name) != value:
                     setattr(model, name, value)
             if self.contamination == "auto":
-                model.partial_fit(rows)
+                model.partial_fit(rows, t=t)
                 recent = _NO_SCORES
             else:
-                scores = _scores_before_learning(model, rows)
+                last = None if new else model._stream.clock
+                times = checked_times(t, len(rows), last, new=new)
+                scores = _scores_before_learning(model, rows, times)
                 known = _NO_SCORES if new else self._recent
                 recent = np.concatenate([known, scores])[-_MOST_SCORES:]
         self.model_, self._recent = model, recent
@@ -214,18 +221,19 @@ def _scores(model: SPC, rows: Rows, threads: int) -> Floats:
     return scores
 
 
-def _scores_before_learning(model: SPC, rows: Rows) -> Floats:
+def _scores_before_learning(model: SPC, rows: Rows, times: Floats | None) -> Floats:
     """Learn rows (n, d) one by one; the score of each (n,) just before. Modified in place: model.
 
     There is none for the first point of a stream.
     """
     rows = np.ascontiguousarray(rows, dtype=np.float64)  # what `learn_one` is quick with
     scores = np.empty(len(rows))
+    stamps: list[float | None] = [None] * len(rows) if times is None else list(times.tolist())
     first = 0
     if not model.__sklearn_is_fitted__():
-        model.partial_fit(rows[:1])
+        model.partial_fit(rows[:1], t=stamps[0])
         first = 1
     for i in range(first, len(rows)):
         scores[i] = _scores(model, rows[i : i + 1], 1)[0]
-        model.learn_one(rows[i])
+        model.learn_one(rows[i], stamps[i])
     return scores[first:]

@@ -18,7 +18,7 @@ import numpy.typing as npt
 Array: TypeAlias = npt.NDArray[Any]
 
 MAGIC = b"SPCLUST\x00"
-VERSION = 1
+VERSION = 2
 _PREFIX = struct.Struct("<8sIQQ")  # magic, version, length of everything, length of the header
 _VERSION_AT = slice(8, 12)
 _DIGEST = hashlib.sha256
@@ -88,7 +88,7 @@ def refuse_strangers(start: bytes) -> None:
         raise RefusedError("it is no saved model of spclust")
 
 
-def _read_version_1(data: bytes) -> Content:
+def _read(data: bytes) -> Content:
     if len(data) < _PREFIX.size:
         raise RefusedError("it was cut short: save the model again, or take another copy")
     _, _, length, header_length = _PREFIX.unpack_from(data)
@@ -108,8 +108,17 @@ def _read_version_1(data: bytes) -> Content:
     return Content(header, arrays)
 
 
+def _read_version_1(data: bytes) -> Content:
+    """States without time stamps: eight numbers less in the head, and no shares in the means."""
+    header, arrays = _read(data)
+    if arrays.keys() >= {"head", "count"} and arrays["head"].shape == (32,):
+        head = np.concatenate([arrays["head"], [1.0], np.zeros(7)])
+        arrays = {**arrays, "head": head, "recent": arrays["count"]}
+    return Content(header, arrays)
+
+
 # How each version is read. A newer one adds a function here, and those before it stay.
-_READERS: dict[int, Callable[[bytes], Content]] = {1: _read_version_1}
+_READERS: dict[int, Callable[[bytes], Content]] = {1: _read_version_1, 2: _read}
 
 
 def _parsed(text: bytes) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from spclust.soundness import refuse_unsound, refuse_unsound_head
 
 NAMES_OF_ARRAYS = Structures._fields
 
-_HEAD = (32,)
+_HEAD = (40,)
 _MOST_FEATURES = 2**40  # more than any memory holds
 _SIMILAR = 1e-6  # relative: exponents that were rounded in another way
 

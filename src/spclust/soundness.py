@@ -4,6 +4,8 @@ Kernels trust the state: they look up slots, ranks and directions in it without 
 count on numbers that are none of NaN. So all of that is checked here, once, when a model is loaded.
 """
 
+import math
+
 import numpy as np
 
 from spclust.arrays import Booleans, Floats
@@ -12,6 +14,7 @@ from spclust.core.lanes import LANES
 from spclust.core.structures import (
     BETA,
     CAPACITY,
+    CLOCK,
     CONNECTIONS,
     CRAMPED,
     DIRECTIONS,
@@ -19,6 +22,7 @@ from spclust.core.structures import (
     EXPONENT,
     FREE,
     GAMMA,
+    GAP,
     GROWN,
     IN_LOGS,
     KIND,
@@ -32,6 +36,7 @@ from spclust.core.structures import (
     RESCANS,
     SEEN,
     STALE,
+    TIMED,
     W_MIN,
     Structures,
 )
@@ -44,12 +49,13 @@ _ALMOST_ONE = 0.999  # spreads are at least 1, and directions 1 long, but for ro
 
 _COUNTS = (LIVE, SEEN, PRUNED, MERGED, GROWN, FREE, LARGEST, LOOKED, CRAMPED, STALE)
 _COUNTERS = (EVALUATIONS, RESCANS, CONNECTIONS)
+_TIME = (TIMED, CLOCK, GAP)
 # What a stream changes in the head of its pool; all else in there it never does.
-_CHANGING = (*_COUNTS, *_COUNTERS, IN_LOGS, EXPONENT, GAMMA, BETA, W_MIN, NLT_MAX)
+_CHANGING = (*_COUNTS, *_COUNTERS, IN_LOGS, EXPONENT, GAMMA, BETA, W_MIN, NLT_MAX, *_TIME)
 
 
 def refuse_unsound_head(head: Floats, fresh: Floats) -> None:
-    """Raise RefusedError if a head (32,) cannot have come of that of a fresh pool."""
+    """Raise RefusedError if a head (40,) cannot have come of that of a fresh pool."""
     same = head == fresh[: head.size]
     same[list(_CHANGING)] = True
     counts, counters = head[list(_COUNTS)], head[list(_COUNTERS)]
@@ -60,6 +66,9 @@ def refuse_unsound_head(head: Floats, fresh: Floats) -> None:
         and bool(np.all(_whole(counts) & (counts >= 0.0) & (counts <= _LARGEST_COUNT)))
         and bool(np.all(np.isfinite(counters) & (counters >= 0.0)))
         and head[IN_LOGS] in (0.0, 1.0)
+        and head[TIMED] in (0.0, 1.0)
+        and math.isfinite(head[CLOCK])
+        and (0.0 <= head[GAP] < math.inf if head[TIMED] else head[GAP] == 1.0)
         and 1.0 <= live <= min(head[CAPACITY] + 1.0, head[SEEN])
         and grown <= min(live, head[CAPACITY])
         and head[FREE] <= head[DIRECTIONS]
@@ -103,9 +112,12 @@ def _refuse_clocks(s: Structures, live: int, grown: int) -> None:
         and bool(np.all(count[:grown] >= 1.0))
         and bool(np.all(count[grown:] == 1.0))
         and float(np.sum(count)) + s.head[PRUNED] == s.head[SEEN]
-        and bool(np.all(_whole(age) & (age >= 1.0) & (age <= _LARGEST_AGE))),
+        and bool(np.all((age >= 0.0) & (age <= _LARGEST_AGE)))
+        and bool(s.head[TIMED] or np.all(_whole(age) & (age >= 1.0))),
         "clocks",
     )
+    recent = s.recent[:live]
+    _demand(bool(np.all((recent > 0.0) & (recent <= 1.001 * count))), "shares")
     sound = _whole(ids) & (ids >= 0.0) & (ids < s.head[SEEN])
     _demand(bool(np.all(sound)) and np.unique(ids).size == live, "ids")
     sound = (mass > 0.0) & np.isfinite(mass) & (total >= 0.0) & (_ALMOST_ONE * total <= mass)

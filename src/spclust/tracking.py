@@ -10,19 +10,18 @@ from collections import deque
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from spclust.arrays import Booleans, Floats, Integers
+from spclust.arrays import Floats, Integers
+from spclust.looking import NOBODY, Look, Seen, centre_of, followed
 
 Kind = Literal["birth", "death", "merge", "split", "move"]
 Change = tuple[Kind, tuple[int, ...]]  # what seems to happen, and to whom
 
 ENOUGH = 4.0  # recent points, faded, that make a cluster; half of it keeps one that there is
-_PART = 0.15  # of what is left of a cluster: less of it elsewhere is no part to speak of
 _FAR = 3.0  # standard deviations of a cluster: a way that is worth a word
-_NOBODY = -1
 _MOST_EVENTS = 1000
 
 
@@ -35,17 +34,6 @@ class ClusterEvent:
     before: tuple[int, ...]  # clusters that took part
     after: tuple[int, ...]  # what they have become
     centre: tuple[float, ...]  # where the (first) cluster is, or was
-
-
-class Look(NamedTuple):
-    """What is seen of the structures at one moment."""
-
-    seen: int  # points learnt
-    id: Integers  # (k,)
-    cluster: Integers  # (k,) 0, 1, ...; -1 is noise
-    mass: Floats  # (k,) recent points, faded, that are typical of each
-    mean: Floats  # (k, d)
-    variance: Floats  # (k,) of a feature, on average
 
 
 class Tracker:
@@ -91,8 +79,8 @@ class Tracker:
             _whole(name, 0, names - 1): _place(at, d) for name, at in state["centres"]
         }
         tracker._ids = np.array([_whole(i, 0) for i in state["ids"]], dtype=np.int64)
-        tracker._owners = np.array([_whole(o, _NOBODY) for o in state["owners"]], dtype=np.int64)
-        known = {*tracker.centres, _NOBODY}
+        tracker._owners = np.array([_whole(o, NOBODY) for o in state["owners"]], dtype=np.int64)
+        known = {*tracker.centres, NOBODY}
         if tracker._ids.size != tracker._owners.size or (np.diff(tracker._ids) <= 0).any():
             raise ValueError("structures and their owners do not go together")
         if len(state["centres"]) != len(tracker.centres) or not known >= set(state["owners"]):
@@ -114,7 +102,7 @@ class Tracker:
         seen = self._compared(now)
         named: dict[int, int] = {}
         for place in np.argsort(seen.shared.max(axis=1, initial=0.0), kind="stable").tolist():
-            if seen.homes[place] != _NOBODY:
+            if seen.homes[place] != NOBODY:
                 named[int(seen.homes[place])] = int(seen.names[place])
         return named
 
@@ -136,6 +124,10 @@ class Tracker:
         return happened
 
     def _look(self, now: Look) -> list[ClusterEvent]:
+        owners = None if self._waiting else self._unchanged(now)
+        if owners is not None:
+            self._remember(now, owners)
+            return self._moves(now, owners)
         seen = self._compared(now)
         changes = dict.fromkeys(self._changes(seen))
         self._waiting = {change: self._waiting.get(change, 0) + 1 for change in changes}
@@ -148,46 +140,77 @@ class Tracker:
                 if event is not None:
                     happened.append(event)
                     seen = self._compared(now)
-        owners = _followed(seen)
+        owners = followed(seen)
         self._remember(now, owners)
         return happened + self._moves(now, owners)
 
-    def _compared(self, now: Look) -> "_Seen":
+    def _unchanged(self, now: Look) -> Integers | None:
+        """Name (k,) whose each structure is, if nothing but movement can have happened, else None.
+
+        The quick way of most looks: each name's structures are one cluster, and nobody else's.
+        """
+        owners, inside = self._owners_of(now), now.cluster >= 0
+        known = owners != NOBODY
+        if not inside.all():
+            if (known & ~inside).any():
+                return None
+            known &= inside
+        cluster = now.cluster[inside]
+        masses = np.bincount(cluster, now.mass[inside])
+        whose = np.full(masses.size, NOBODY)
+        whose[now.cluster[known]] = owners[known]
+        named = whose != NOBODY
+        same = (
+            np.array_equal(whose[now.cluster[known]], owners[known])
+            and sorted(whose[named].tolist()) == sorted(self.centres)
+            and bool(np.all(masses >= np.where(named, ENOUGH / 2.0, 0.0)))
+            and bool(np.all(named | (masses < ENOUGH)))
+        )
+        if not same:
+            return None
+        owners[inside] = whose[cluster]
+        return owners
+
+    def _compared(self, now: Look) -> Seen:
         """What is seen now beside what is known of it."""
         names = np.array(list(self.centres), dtype=np.int64)
         names.sort()
         owners = self._owners_of(now)
         inside = now.cluster >= 0
         masses: Floats = np.bincount(now.cluster[inside], now.mass[inside]).astype(float)
-        known = inside & (owners != _NOBODY)
+        known = inside & (owners != NOBODY)
         cells = np.searchsorted(names, owners[known]) * masses.size + now.cluster[known]
         sums = np.bincount(cells, now.mass[known], minlength=names.size * masses.size)
         shared: Floats = sums.astype(float)
-        return _Seen(now, owners, names, masses, shared.reshape(names.size, masses.size))
+        return Seen(now, owners, names, masses, shared.reshape(names.size, masses.size))
 
     def _owners_of(self, now: Look) -> Integers:
         """Name (k,) whose each structure was at the last look, if it was there."""
         if not self._ids.size:
-            return np.full(now.id.size, _NOBODY)
+            return np.full(now.id.size, NOBODY)
         place = np.minimum(np.searchsorted(self._ids, now.id), self._ids.size - 1)
-        owners: Integers = np.where(self._ids[place] == now.id, self._owners[place], _NOBODY)
+        owners: Integers = np.where(self._ids[place] == now.id, self._owners[place], NOBODY)
         return owners
 
-    def _changes(self, seen: "_Seen") -> Iterator[Change]:
+    def _changes(self, seen: Seen) -> Iterator[Change]:
         """What seems to have happened; a birth, which has no name yet, goes by a structure."""
         names, homes = seen.names.tolist(), seen.homes.tolist()
         enough = seen.masses >= ENOUGH
         tenants: dict[int, list[int]] = {}
         for name, home in zip(names, homes, strict=True):
-            if home == _NOBODY or seen.masses[home] < ENOUGH / 2.0:
+            if home == NOBODY or seen.masses[home] < ENOUGH / 2.0:
                 # What merged with another one may lose its last structures to it.
                 others = [c[1] for c in self._waiting if c[0] == "merge" and name in c[1]]
                 yield ("merge", others[0]) if others else ("death", (name,))
                 continue
             tenants.setdefault(home, []).append(name)
         taken = set(tenants)
-        for name, large in zip(names, seen.parts & enough, strict=True):
-            mine = [c for c in np.flatnonzero(large).tolist() if name in tenants.get(c, [name])]
+        considerable: dict[int, list[int]] = {}
+        for place, cluster in np.argwhere(seen.parts & enough).tolist():
+            considerable.setdefault(place, []).append(cluster)
+        for place, clusters in considerable.items():
+            name = names[place]
+            mine = [cluster for cluster in clusters if name in tenants.get(cluster, [name])]
             taken.update(mine)
             if len(mine) > 1:
                 yield "split", (name,)
@@ -198,7 +221,7 @@ class Tracker:
             if cluster not in taken:
                 yield "birth", (int(seen.now.id[seen.now.cluster == cluster].min()),)
 
-    def _report(self, change: Change, seen: "_Seen") -> ClusterEvent | None:
+    def _report(self, change: Change, seen: Seen) -> ClusterEvent | None:
         """Note a change; what it is called. None if another one has undone it meanwhile."""
         kind, who = change
         now, owners = seen.now, seen.owners.copy()
@@ -208,7 +231,7 @@ class Tracker:
             who, after = (), (self._new_name(),)
             owners[now.cluster == cluster] = after[0]
         elif kind == "death":
-            owners[owners == who[0]] = _NOBODY
+            owners[owners == who[0]] = NOBODY
         elif kind == "merge":
             after = who[:1]
             owners[owners == who[1]] = who[0]
@@ -216,7 +239,7 @@ class Tracker:
             place = int(np.searchsorted(seen.names, who[0]))
             mine = seen.parts[place] & (seen.masses >= ENOUGH)
             theirs = np.delete(seen.homes, place)
-            mine[theirs[(theirs != _NOBODY) & (theirs != seen.homes[place])]] = False
+            mine[theirs[(theirs != NOBODY) & (theirs != seen.homes[place])]] = False
             large = np.flatnonzero(mine)
             if large.size < 2:
                 return None
@@ -229,7 +252,7 @@ class Tracker:
         for name in after:
             own = owners == name
             if now.mass[own].sum() > 0.0 or name not in self.centres:
-                self.centres[name] = _centre(now, own)
+                self.centres[name] = centre_of(now, own)
         centre = self.centres[(after or who)[0]]
         for name in set(who) - set(after):
             del self.centres[name]
@@ -245,67 +268,26 @@ class Tracker:
 
     def _moves(self, now: Look, owners: Integers) -> list[ClusterEvent]:
         """Clusters that are far from where they were when last reported."""
-        names = np.array(list(self.centres), dtype=np.int64)
-        weights = (owners == names[:, np.newaxis]) * now.mass
-        sums = weights.sum(axis=1)
-        there = np.flatnonzero(sums > 0.0)
-        weights = weights[there] / sums[there, np.newaxis]
-        centres = weights @ now.mean
+        if not self.centres:
+            return []
+        names = np.array(sorted(self.centres), dtype=np.int64)
+        mine = np.flatnonzero((owners != NOBODY) & (now.mass > 0.0))
+        place, mean = np.searchsorted(names, owners[mine]), now.mean[mine]
+        sums = np.bincount(place, now.mass[mine], minlength=names.size)
+        shares = np.zeros((names.size, mine.size))
+        shares[place, np.arange(mine.size)] = now.mass[mine] / sums[place]
+        centres = shares @ mean
+        offsets = np.sum((mean - centres[place]) ** 2, axis=1) / mean.shape[1]
+        variances = shares @ (offsets + now.variance[mine])
+        before = np.array([self.centres[name] for name in names.tolist()])
+        far = np.sum((centres - before) ** 2, axis=1) > _FAR**2 * variances
         moved = []
-        for row, name in enumerate(names[there].tolist()):
-            mine, centre = weights[row] > 0.0, centres[row]
-            offsets = np.sum((now.mean[mine] - centre) ** 2, axis=1) / centre.size
-            variance = weights[row, mine] @ (offsets + now.variance[mine])
-            if np.sum((centre - self.centres[name]) ** 2) > _FAR**2 * variance:
-                self.centres[name] = centre
-                place = tuple(centre.tolist())
-                moved.append(ClusterEvent("move", now.seen, (name,), (name,), place))
+        for row in np.flatnonzero(far & (sums > 0.0)).tolist():
+            name, centre = int(names[row]), centres[row]
+            self.centres[name] = centre.copy()
+            place_now = tuple(centre.tolist())
+            moved.append(ClusterEvent("move", now.seen, (name,), (name,), place_now))
         return moved
-
-
-class _Seen:
-    """What is seen at one moment, beside what was known before."""
-
-    def __init__(
-        self, now: Look, owners: Integers, names: Integers, masses: Floats, shared: Floats
-    ) -> None:
-        self.now = now
-        self.owners = owners  # (k,) name whose each structure is, or _NOBODY
-        self.names = names  # (n,) in order
-        self.masses = masses  # (c,) of each cluster
-        self.shared = shared  # (n, c) mass of the structures of each name in each cluster
-        sums = shared.sum(axis=1, keepdims=True)
-        self.parts = (shared >= _PART * sums) & (shared > 0.0)  # (n, c) considerable ones
-        homes = shared.argmax(axis=1) if masses.size else np.zeros(names.size, dtype=np.int64)
-        self.homes: Integers = np.where(sums[:, 0] > 0.0, homes, _NOBODY)  # (n,) cluster
-
-
-def _followed(seen: _Seen) -> Integers:
-    """Name (k,) whose each structure is from now on.
-
-    Those that nobody has, and those of somebody who has no considerable part of their cluster,
-    belong to whoever has its home there: of several the nearest.
-    """
-    now, owners = seen.now, seen.owners.copy()
-    inside = np.flatnonzero(now.cluster >= 0)
-    place = np.searchsorted(seen.names, owners[inside])
-    stays = owners[inside] != _NOBODY
-    stays[stays] = seen.parts[place[stays], now.cluster[inside][stays]]
-    tenants = np.bincount(seen.homes[seen.homes >= 0], minlength=seen.masses.size)
-    only = np.full(seen.masses.size, _NOBODY)
-    only[seen.homes[seen.homes >= 0]] = seen.names[seen.homes >= 0]
-    away = inside[~stays & (tenants[now.cluster[inside]] == 1)]
-    owners[away] = only[now.cluster[away]]
-    for cluster in np.flatnonzero(tenants != 1).tolist():
-        free = np.flatnonzero((now.cluster == cluster) & (owners == _NOBODY))
-        here = seen.names[seen.homes == cluster]
-        if free.size and here.size:
-            mine = (now.cluster == cluster) & (seen.owners == here[:, np.newaxis])
-            far = [np.sum((now.mean[free] - _centre(now, own)) ** 2, axis=1) for own in mine]
-            owners[free] = here[np.argmin(far, axis=0)]
-        elif free.size and seen.parts[:, cluster].any():
-            owners[free] = seen.names[seen.parts[:, cluster].argmax()]
-    return owners
 
 
 def _whole(value: Any, least: int, most: int = 2**62) -> int:
@@ -328,9 +310,3 @@ def _place(value: Any, d: int) -> Floats:
     if place.shape != (d,) or not np.isfinite(place).all():
         raise ValueError(f"{value!r:.40} is no place")
     return place
-
-
-def _centre(now: Look, mine: Booleans) -> Floats:
-    """Mean (d,) of some structures, by their mass."""
-    centre: Floats = now.mass[mine] / now.mass[mine].sum() @ now.mean[mine]
-    return centre

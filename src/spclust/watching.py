@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from spclust.arrays import Integers, Rows
+from spclust.arrays import Floats, Integers, Rows
 from spclust.core.stream import Stream
+from spclust.core.structures import SEEN
 from spclust.tracking import ClusterEvent, Tracker
 
 
@@ -63,22 +64,42 @@ class Watcher:
         count = int(labels.max(initial=-1)) + 1
         return np.array([names.get(cluster, -1) for cluster in range(count)], dtype=np.int64)
 
-    def _learn_and_look(self, stream: Stream, rows: Rows, tracker: Tracker | None) -> None:
+    def _learn_and_look(
+        self, stream: Stream, rows: Rows, times: Floats | None, tracker: Tracker | None
+    ) -> None:
         """Learn rows, looking at the clusters whenever it is time to. It may be a new stream."""
         at = 0
         if tracker is None or self.track_every is None:
-            stream.learn(rows)
+            stream.learn(rows, times)
             return
         while True:
             # First of all, if the last call was interrupted before it looked.
-            if stream.seen % self.track_every == 0 and tracker.looked < stream.seen:
-                limit = stream.limit_of_eps(float(self.eps))
-                tracker.look(stream.look(stream.clustering(limit, int(self.min_samples))))
+            self._look_if_it_is_time(stream, tracker, self.track_every)
             if at >= len(rows):
                 return
             until = at + self.track_every - stream.seen % self.track_every
-            stream.learn(rows[at:until])
+            stream.learn(rows[at:until], None if times is None else times[at:until])
             at = until
+
+    def _look_if_it_is_time(self, stream: Stream, tracker: Tracker, every: int) -> None:
+        if stream.pool[SEEN] % every == 0.0 and tracker.looked < stream.seen:
+            limit = stream.limit_of_eps(float(self.eps))
+            tracker.look(stream.look(stream.clustering(limit, int(self.min_samples))))
+
+    def _point_learner(self) -> tuple[Any, Floats, Floats, tuple[int]]:
+        """What learning one point at a time needs, see `Stream`; it looks when it is time to."""
+        stream, tracker, every = self._stream, self._tracker, self.track_every
+        learn, pool, scratch, shape = stream.point_learner()
+        if tracker is None or every is None:
+            return learn, pool, scratch, shape
+
+        def learn_and_look(pool: Floats, x: Floats, scratch: Floats, row: int) -> int:
+            learnt: int = learn(pool, x, scratch, row)
+            if learnt == 1 and pool[SEEN] % every == 0.0:
+                self._look_if_it_is_time(stream, tracker, every)
+            return learnt
+
+        return learn_and_look, pool, scratch, shape
 
     def _tracking(self, what: str) -> Tracker:
         self._fitted_stream(what)

@@ -20,6 +20,7 @@ from spclust.core.structures import (
     LARGEST,
     LIVE,
     SEEN,
+    view,
 )
 from tests.saving.common import ROOT, Renamed, pool_of, run
 from tests.saving.crafted_models import KINDS, corrupted, model_of, sealed, split
@@ -44,8 +45,8 @@ REFUSALS = {
     "it was cut short, to ": lambda data: data[: len(data) // 2],
     "it was cut short: ": lambda data: data[:10],
     "it is damaged ": lambda data: changed(data, len(data) // 2, b"?"),
-    r"newer spclust \(format 2, this one reads up to 1\): upgrade spclust": lambda data: changed(
-        data, 8, b"\x02"
+    r"newer spclust \(format 3, this one reads up to 2\): upgrade spclust": lambda data: changed(
+        data, 8, b"\x03"
     ),
     r"there is no format 0": lambda data: changed(data, 8, b"\x00"),
 }
@@ -213,6 +214,6 @@ def test_nothing_in_a_saved_model_is_a_pickle(X, monkeypatch):
 def test_a_state_that_could_not_be_loaded_is_not_saved(X):
     model = SPC(10).fit(X)
     model._stream.pool[-1] = 0.0
-    model._stream.pool[32] = np.nan
+    view(model._stream.pool).anchor[0] = np.nan
     with pytest.raises(ValueError, match="This SPC cannot be saved: the means of its structures"):
         model.to_bytes()

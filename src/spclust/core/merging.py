@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from spclust.core.clock import share_of
 from spclust.core.compile import inner, paragraph
 from spclust.core.distances import difference, distances_both_ways
-from spclust.core.footprint import fading, merged_mean, merged_total, newer_share, updated_total
+from spclust.core.footprint import fading, merged_mean, merged_total, updated_total
 from spclust.core.lanes import LANES
 from spclust.core.neighbours import note_connection, take_logarithms
 from spclust.core.spreads import cover, cover_in_general
@@ -12,7 +13,7 @@ from spclust.core.structures import (
     BETA,
     EVALUATIONS,
     EXPONENT,
-    GAMMA,
+    GAP,
     IN_LOGS,
     LIVE,
     MERGED,
@@ -25,8 +26,6 @@ from spclust.core.structures import (
 )
 from spclust.core.typicality import Relation, relation_odds
 from spclust.core.workspace import Workspace
-
-POINT_AGE = 2.0  # its age, once weights were refreshed: it has lived through itself
 
 
 @paragraph
@@ -55,30 +54,31 @@ def merge_any(keeper: int, other: int, s: Structures, work: Workspace, kind: int
 @inner
 def point_mass(s: Structures) -> float:
     """Mass, and total, of a point that has lived through itself: its weight stays 1. Eq. 13."""
-    return updated_total(1.0, 1.0, fading(s.head[BETA], 1.0))
+    return updated_total(1.0, 1.0, fading(s.head[BETA], s.head[GAP]))
+
+
+@inner
+def point_age(s: Structures) -> float:
+    """Age of a point that has lived through itself: twice the time that it took."""
+    return 2.0 * s.head[GAP]
 
 
 @inner
 def approach(keeper: int, other: int, s: Structures, work: Workspace) -> float:
     """Share of the other one in the merged mean; and work.e, the offset of its mean.
 
-    Eq. 10 speaks of the older and the newer one (E7); the point is the newest. Modified in place:
-    work.
+    Modified in place: work.
     """
-    count, newer = 1.0, True
     if other == POINT:
         copy_mean(work.x, work.mu)
     else:
         read_mean(other, s, work.mu)
-        count, newer = s.count[other], s.id[other] > s.id[keeper]
     b, lane = keeper // LANES, keeper % LANES
     for c in range(work.e.size):
         anchors = work.mu[0, c] - s.anchor[b, c, lane]
         drifts = work.mu[1, c] - s.drift[b, c, lane]
         work.e[c] = difference(anchors, drifts, work.unit)
-    if newer:
-        return newer_share(s.head[GAMMA], s.count[keeper], count)
-    return 1.0 - newer_share(s.head[GAMMA], count, s.count[keeper])
+    return share_of(other, keeper, s)
 
 
 @inner
@@ -88,11 +88,11 @@ def join(keeper: int, other: int, share: float, s: Structures, work: Workspace) 
     for c in range(work.e.size):
         step = work.e[c] * s.head[SCALE]
         s.drift[b, c, lane] = merged_mean(s.drift[b, c, lane], step, share)  # Eq. 10
-    count, age, total = 1.0, POINT_AGE, point_mass(s)
+    count, recent, age, total = 1.0, 1.0, point_age(s), point_mass(s)
     mass, id_ = total, np.inf
     if other != POINT:
-        count, age, total = s.count[other], s.age[other], s.total[other]
-        mass, id_ = s.mass[other], s.id[other]
+        count, recent, age = s.count[other], s.recent[other], s.age[other]
+        total, mass, id_ = s.total[other], s.mass[other], s.id[other]
     if id_ > s.id[keeper]:
         faded = fading(s.head[BETA], age)
         s.total[keeper] = merged_total(s.total[keeper], total, faded)  # Eq. 12
@@ -104,6 +104,7 @@ def join(keeper: int, other: int, share: float, s: Structures, work: Workspace) 
         s.id[keeper] = id_
     s.age[keeper] += age
     s.count[keeper] += count
+    s.recent[keeper] += recent
     s.head[MERGED] += 1
 
 

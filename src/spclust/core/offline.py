@@ -74,6 +74,22 @@ def odds_limit_of_count(pairs: Floats, n_clusters: int) -> float:
 
 
 @allocating
+def adjacency(pair: Floats, order: Integers, limit: float) -> Booleans:
+    """Which structures (k, k), in some order of their slots, are within `limit` of each other.
+
+    Of `pair` (n, n), pair odds by slot, the upper triangle counts. Each is within reach of itself.
+    """
+    k = order.size
+    adjacent = np.empty((k, k), np.bool_)
+    for i in range(k):
+        for j in range(i):
+            a, b = order[i], order[j]
+            adjacent[i, j] = adjacent[j, i] = pair[min(a, b), max(a, b)] <= limit
+        adjacent[i, i] = True
+    return adjacent
+
+
+@allocating
 def dbscan_labels(adjacent: Booleans, min_samples: int) -> Integers:
     """DBSCAN's labels (k,) from an adjacency matrix (k, k) with a true diagonal.
 

@@ -18,10 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spclust.arrays import Floats
+from spclust.core.clock import fade_shares, row_width, take
 from spclust.core.compile import compiled_once, entry, inner, kernel, paragraph
 from spclust.core.footprint import fading, updated_total
 from spclust.core.lanes import LANES, below_bits, load, store
-from spclust.core.merging import POINT_AGE, measure, merge, merge_any, point_mass
+from spclust.core.merging import measure, merge, merge_any, point_age, point_mass
 from spclust.core.neighbours import (
     clear_from,
     closest_pair_within,
@@ -37,6 +38,7 @@ from spclust.core.structures import (
     CAPACITY,
     CRAMPED,
     FEATURES,
+    GAP,
     GROWN,
     IN_LOGS,
     LARGEST,
@@ -48,6 +50,7 @@ from spclust.core.structures import (
     PRUNED,
     SEEN,
     STALE,
+    TIMED,
     W_MIN,
     Structures,
     kind_of,
@@ -78,7 +81,7 @@ def learn(pool: Floats, X: Floats, scratch: Floats, row: int = 0) -> int:
             return row
         if pool[LIVE] > pool[CAPACITY] or pool[LOOKED] > 0.0:
             make_room(pool, scratch)
-        elif row * int(pool[FEATURES]) < X.size:
+        elif row * int(pool[FEATURES] + pool[TIMED]) < X.size:
             before, row = row, abs(step(pool, X, scratch, row))
             if row == before and pool[CRAMPED] == 0.0:
                 raise ValueError(f"Row {row} is not finite.")
@@ -149,12 +152,12 @@ def learn_from(row: int, X: Floats, pool: Floats, scratch: Floats, kind: int) ->
     """
     s = view_in_kernel(pool, kind)
     work = workspace(scratch, s)
-    changed, rows = NOBODY, X.size // work.e.size
+    changed, rows = NOBODY, X.size // row_width(s)
     if s.head[LIVE] > s.head[CAPACITY] or s.head[LOOKED] > 0.0:  # interrupted before it pruned
         return row
     for t in range(row, rows + 1):
         another = t < rows and not lacks_memory(s.head[LARGEST] + 1.0, s, kind)
-        another = another and take(X, t, work)
+        another = another and take(X, t, s, work)
         measure(changed, another, s, work, kind)
         if not another:
             return t
@@ -162,16 +165,6 @@ def learn_from(row: int, X: Floats, pool: Floats, scratch: Floats, kind: int) ->
         if changed == TOO_MANY:
             return -(t + 1)
     return rows
-
-
-@inner
-def take(X: Floats, row: int, work: Workspace) -> bool:
-    """Make a row of X the point work.x; whether it is finite. Modified in place: work."""
-    start, sum_of_zeros = row * work.e.size, 0.0
-    for c in range(work.e.size):
-        work.x[0, c], work.x[1, c] = X[start + c], 0.0
-        sum_of_zeros += X[start + c] - X[start + c]
-    return sum_of_zeros == 0.0
 
 
 @paragraph
@@ -182,6 +175,7 @@ def update(s: Structures, work: Workspace, kind: int) -> int:
     TOO_MANY if `make_room` has to prune, or to merge what only the general union covers. Modified
     in place: s, work.
     """
+    fade_shares(s)
     live = int(s.head[LIVE])
     full = live >= int(s.head[CAPACITY])  # E11: while there is room, nothing but insertion
     too_light = full and refresh_weights(s, work)
@@ -209,7 +203,8 @@ def refresh_weights(s: Structures, work: Workspace) -> bool:
     Modified in place: s.
     """
     live, in_logs = int(s.head[LIVE]), s.head[IN_LOGS] == 1.0
-    decay, w_min = fading(s.head[BETA], 1.0), s.head[W_MIN]
+    gap, w_min = s.head[GAP], s.head[W_MIN]
+    decay = fading(s.head[BETA], gap)
     light = 0
     for i in range(0, live, LANES):
         odds = load(work.point.odds, i)
@@ -218,7 +213,7 @@ def refresh_weights(s: Structures, work: Workspace) -> bool:
         mass = updated_total(load(s.mass, i), 1.0, decay)
         store(total, s.total, i)
         store(mass, s.mass, i)
-        store(load(s.age, i) + 1.0, s.age, i)
+        store(load(s.age, i) + gap, s.age, i)
         bits = below_bits(total, w_min * mass)
         light |= bits if i + LANES <= live else bits & ((1 << (live - i)) - 1)
     return light != 0
@@ -259,10 +254,11 @@ def settle(slot: int, full: bool, s: Structures, work: Workspace) -> None:
     place: s.
     """
     write_mean(slot, s, work.x)
-    s.total[slot] = s.mass[slot] = s.count[slot] = s.age[slot] = 1.0
+    s.total[slot] = s.mass[slot] = s.count[slot] = s.recent[slot] = 1.0
+    s.age[slot] = s.head[GAP]
     if full:
         s.total[slot] = s.mass[slot] = point_mass(s)
-        s.age[slot] = POINT_AGE
+        s.age[slot] = point_age(s)
     s.id[slot] = s.head[SEEN] - 1.0
     connect(slot, work.point, s)
 

@@ -51,6 +51,7 @@ def move(source: int, target: int, s: Structures, work: Workspace) -> None:
     s.id[target] = s.id[source]
     s.least[target] = s.least[source]
     s.renewals[target] = s.renewals[source]
+    s.recent[target] = s.recent[source]
     s.rank[target], s.base[target] = s.rank[source], s.base[source]
     for k in range(int(s.rank[source])):
         s.place[target, k] = s.place[source, k]
@@ -92,6 +93,7 @@ def seat_to_grow(slot: int, s: Structures, work: Workspace) -> int:
         s.mass[slot], s.mass[first] = s.mass[first], s.mass[slot]
         s.age[slot], s.age[first] = s.age[first], s.age[slot]
         s.id[slot], s.id[first] = s.id[first], s.id[slot]
+        s.recent[slot], s.recent[first] = s.recent[first], s.recent[slot]
         move_relations(first, slot, s, work.changed)
         follow(first, slot, work.point)
     return first

@@ -15,6 +15,7 @@ from spclust.core import offline, online
 from spclust.core.kinds import FULL
 from spclust.core.parts import aligned, aligned_copy
 from spclust.core.structures import (
+    CLOCK,
     CRAMPED,
     EVALUATIONS,
     FEATURES,
@@ -25,7 +26,9 @@ from spclust.core.structures import (
     RESCANS,
     SEEN,
     STALE,
+    TIMED,
     Spreads,
+    Structures,
     configure,
     empty_pool,
     enlarged,
@@ -40,8 +43,8 @@ from spclust.core.structures import (
 from spclust.core.threads import in_stretches
 from spclust.core.uniting import united
 from spclust.core.workspace import scratch_size
+from spclust.looking import Look
 from spclust.params import Params
-from spclust.tracking import Look
 
 # Rows converted and handed to a kernel at a time: large enough to hide the call, small enough
 # that a batch of another type, or of another memory order, never exists twice as a whole, and that
@@ -59,7 +62,7 @@ class StructureTable:
     mean: Floats  # (k, d)
     weight: Floats  # (k,) damped mean typicality of recent points, 0 to 1
     count: Integers  # (k,) points absorbed
-    age: Integers  # (k,) weight updates lived through, plus one; both clocks add in a merge
+    age: Integers | Floats  # (k,) weight updates lived through, plus one; or time, if it is told
     id: Integers  # (k,) number of the point that founded the structure, counted from 0
     label: Integers  # (k,) cluster; -1 is noise
     _spreads: Spreads = field(repr=False)
@@ -83,6 +86,7 @@ class Stream:
 
     params: Params
     pool: Floats
+    structures: Structures  # the pool's parts, by name
     scratch: Floats
 
     def __init__(self, params: Params, d: int) -> None:
@@ -103,7 +107,7 @@ class Stream:
                 'covariance_type "diag", or "lowrank" with a max_rank.'
             ) from None
         # In one step: an interrupt between two would leave a pool with another one's scratch.
-        vars(self).update(pool=pool, scratch=scratch)
+        vars(self).update(pool=pool, scratch=scratch, structures=view(pool))
 
     def __getstate__(self) -> dict[str, Any]:
         return {"params": self.params, "pool": self.pool}
@@ -117,6 +121,11 @@ class Stream:
     def seen(self) -> int:
         """Points learnt."""
         return int(self.pool[SEEN])
+
+    @property
+    def clock(self) -> float | None:
+        """The last time stamp, if points have any."""
+        return float(self.pool[CLOCK]) if self.pool[TIMED] == 1.0 else None
 
     @property
     def pruned(self) -> int:
@@ -153,9 +162,18 @@ class Stream:
         configure(self.pool, params)
         self.params = params
 
-    def learn(self, X: Rows) -> None:
-        """Learn the rows of X (rows, d), all finite, in order."""
-        for _, rows in self._chunks(X):
+    def learn(self, X: Rows, t: Floats | None = None) -> None:
+        """Learn the rows of X (rows, d), all finite, in order.
+
+        With time stamps t (rows,), never earlier than the one before, for all points of the stream
+        or for none.
+        """
+        if self.seen == 0:
+            self.pool[TIMED] = float(t is not None)
+        for part, rows in self._chunks(X):
+            if t is not None:
+                rows = np.column_stack([t[part], rows.reshape(-1, X.shape[1])]).reshape(-1)
+                rows.flags.writeable = False
             self._learn_flat(rows)
 
     def _learn_flat(self, rows: Floats) -> None:
@@ -184,7 +202,7 @@ class Stream:
 
     def order(self) -> Integers:
         """Slots of the structures, oldest structure first."""
-        s = view(self.pool)
+        s = self.structures
         return np.argsort(s.id[: int(self.pool[LIVE])])
 
     def limit_of_eps(self, eps: float) -> float:
@@ -206,19 +224,23 @@ class Stream:
         """
         kept, now = self._clustering, (limit, min_samples, self.pool[SEEN])
         if kept is None or kept[:3] != now:
-            adjacent = self._pairs() <= limit
-            np.fill_diagonal(adjacent, True)
+            adjacent = offline.adjacency(self._measured().pair, self.order(), limit)
             kept = self._clustering = (*now, offline.dbscan_labels(adjacent, min_samples))
         return kept[3]
 
     def _pairs(self) -> Floats:
         """Pair odds (k, k) of the structures, oldest first; of no meaning on the diagonal."""
-        order, pool = self.order(), self.pool
-        if pool[STALE] > 0.0:  # interrupted before it was measured anew
-            pool = aligned_copy(pool)
-            online.measure_all(pool, aligned(scratch_size(pool)))
-        upper = np.triu(view(pool).pair[: len(order), : len(order)], 1)
+        order = self.order()
+        upper = np.triu(self._measured().pair[: len(order), : len(order)], 1)
         return (upper + upper.T)[np.ix_(order, order)]
+
+    def _measured(self) -> Structures:
+        """The structures; a copy, if learning was interrupted before one was measured anew."""
+        if self.pool[STALE] == 0.0:
+            return self.structures
+        pool = aligned_copy(self.pool)
+        online.measure_all(pool, aligned(scratch_size(pool)))
+        return view(pool)
 
     def nearest(self, X: Rows, threads: int = 1, labels: Integers | None = None) -> Integers:
         """Position (rows,), in order of age, of the structure in which each row is most typical.
@@ -255,12 +277,12 @@ class Stream:
 
     def table(self, labels: Integers) -> StructureTable:
         """All structures, oldest first, with their labels (k,)."""
-        s, order, scale = view(self.pool), self.order(), self.params.scale
+        s, order, scale = self.structures, self.order(), self.params.scale
         columns = {
             "mean": means(s, order),
             "weight": s.total[order] / s.mass[order],
             "count": s.count[order].astype(np.int64),
-            "age": s.age[order].astype(np.int64),
+            "age": s.age[order] if self.pool[TIMED] else s.age[order].astype(np.int64),
             "id": s.id[order].astype(np.int64),
             "label": labels.copy(),
         }
@@ -270,7 +292,7 @@ class Stream:
 
     def look(self, labels: Integers) -> Look:
         """What there is to see of the structures, oldest first, with their labels (k,)."""
-        s, order, scale = view(self.pool), self.order(), self.params.scale
+        s, order, scale = self.structures, self.order(), self.params.scale
         with np.errstate(over="ignore"):
             variances = mean_variances(s, order) * scale * scale
         ids, masses = s.id[order].astype(np.int64), s.total[order]
@@ -306,3 +328,23 @@ class Stream:
             rows = np.ascontiguousarray(X[part], dtype=np.float64).reshape(-1)
             rows.flags.writeable = False
             yield part, rows
+
+
+def stamped(x: Floats, t: Any, pool: Floats) -> Floats:
+    """A point (d,) behind its time stamp, as kernels take it.
+
+    Empty, which they pass over, if `can_follow` says no.
+    """
+    if not can_follow(t, pool):
+        return np.empty(0)
+    row = np.empty(x.size + 1)
+    row[0], row[1:] = t, x
+    return row
+
+
+def can_follow(t: Any, pool: Floats) -> bool:
+    """Whether t is a plain time stamp, not before the last, and the points of the stream have one.
+
+    What is not may yet become one: the slow path finds out.
+    """
+    return type(t) is float and pool[TIMED] == 1.0 and bool(pool[CLOCK] <= t < np.inf)

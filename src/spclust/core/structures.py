@@ -34,9 +34,10 @@ from spclust.params import Params
 CAPACITY, FEATURES, EXPONENT, GAMMA, BETA, W_MIN, NLT_MAX, SCALE = range(8)
 REACH, LIVE, SEEN, PRUNED, MERGED, IN_LOGS, EVALUATIONS, RESCANS = range(8, 16)
 GROWN, CONNECTIONS, KIND, FACTOR, SPREAD_ROWS, SPREAD_COLUMNS, RANK, DIRECTIONS = range(16, 24)
-FREE, LARGEST, MOST, LOOKED, CRAMPED, STALE = range(24, 30)
-_HEAD = 32
-_ROWS = 11  # arrays with one number for each slot
+FREE, LARGEST, MOST, LOOKED, CRAMPED, STALE, TIMED, CLOCK = range(24, 32)
+GAP = 32
+_HEAD = 40
+_ROWS = 12  # arrays with one number for each slot
 
 NOBODY = -1  # in place of a slot
 POINT = -1  # in place of a slot: the point that is being learnt
@@ -70,6 +71,7 @@ class Structures(NamedTuple):
     connection: Any  # (n,) number of the connection in which row i below was written
     rank: Any  # (n,) directions that the spread has, if it is of low rank: see `lowrank`
     base: Any  # (n,) what the spread is in all others
+    recent: Any  # (n,) points absorbed, each by its share in the mean, if time stamps tell
     odds: Any  # (n, n) [i, j]: odds of mean i in structure j, if row i is later than row j
     odds_back: Any  # (n, n) [i, j]: odds of mean j in structure i, if row i is later than row j
     pair: Any  # (n, n) [i, j], i < j: odds of D(i, j)
@@ -94,6 +96,7 @@ def empty_pool(params: Params, d: int, room: Room = _NO_ROOM) -> Floats:
     pool[FACTOR], pool[SPREAD_ROWS], pool[SPREAD_COLUMNS] = sizes(params.kind, d, room)
     pool[RANK], pool[DIRECTIONS] = room
     pool[FREE], pool[MOST] = room.directions, min(params.max_rank, d)
+    pool[GAP] = 1.0
     configure(pool, params)
     pool[IN_LOGS] = params.exponent > LARGEST_LINEAR_EXPONENT
     s = view(pool)
@@ -149,6 +152,7 @@ def view_of(pool: Any, kind: int) -> Structures:
         row(pool, rows + 8 * n, n),
         row(pool, rows + 9 * n, n),
         row(pool, rows + 10 * n, n),
+        row(pool, rows + 11 * n, n),
         matrix(pool, odds, n, n),
         matrix(pool, odds_back, n, n),
         matrix(pool, pair, n, n),

@@ -5,6 +5,7 @@ structures are the newer ones, and Eq. 10 and 12 say what that means. Streams th
 time, parts of one, have no older and newer: on their common clock the points of two structures
 alternate, in proportion to their counts. So means are weighted by counts (Eq. 10 at gamma = 0), and
 weights are the common mean (Eq. 12 at beta = 0), brought back to the B of Eq. 9 for the common age.
+With time stamps there is a common clock: all fades until the last of them, and is added up.
 """
 
 from collections.abc import Sequence
@@ -13,17 +14,20 @@ import numpy as np
 
 from spclust.arrays import Floats, Integers
 from spclust.core import online
+from spclust.core.clock import faded_to
 from spclust.core.footprint import damping_sum
 from spclust.core.kinds import LOWRANK, Room
 from spclust.core.lanes import LANES
 from spclust.core.parts import aligned
 from spclust.core.structures import (
     BETA,
+    CLOCK,
     CRAMPED,
     EVALUATIONS,
     FEATURES,
     FREE,
     GAMMA,
+    GAP,
     GROWN,
     IN_LOGS,
     LARGEST,
@@ -32,6 +36,7 @@ from spclust.core.structures import (
     PRUNED,
     RESCANS,
     SEEN,
+    TIMED,
     W_MIN,
     Structures,
     configure,
@@ -59,12 +64,12 @@ def united(pools: Sequence[Floats], params: Params, concurrent: bool) -> Floats:
         pools = [united(part, params, concurrent) if len(part) > 1 else part[0] for part in parts]
     live = sum(int(pool[LIVE]) for pool in pools)
     wide = params._replace(n_structures=max(live, params.n_structures))
-    pool = gathered(pools, wide)
+    pool = gathered(pools, wide, params.beta if concurrent else 0.0)
     pool[W_MIN] = 0.0
     if concurrent:
         pool[GAMMA] = pool[BETA] = 0.0
     pool = _reduced(pool, wide, params.n_structures)
-    if concurrent:
+    if concurrent and pool[TIMED] == 0.0:
         s = view(pool)
         whole = np.array([damping_sum(params.beta, age) for age in s.age[: int(pool[LIVE])]])
         s.total[: whole.size] *= whole / s.mass[: whole.size]
@@ -75,8 +80,11 @@ def united(pools: Sequence[Floats], params: Params, concurrent: bool) -> Floats:
     return pool
 
 
-def gathered(pools: Sequence[Floats], params: Params) -> Floats:
-    """A state with the structures of several, measured anew; ids go on from one to the next."""
+def gathered(pools: Sequence[Floats], params: Params, fading: float = 0.0) -> Floats:
+    """A state with the structures of several, measured anew; ids go on from one to the next.
+
+    With time stamps, weights fade at a rate, `fading`, until the last of the streams ends.
+    """
     views = [view(pool) for pool in pools]
     d = int(pools[0][FEATURES])
     pool = empty_pool(params, d, _room(views, params, d))
@@ -85,13 +93,18 @@ def gathered(pools: Sequence[Floats], params: Params) -> Floats:
     s.head[LIVE] = sum(each.head[LIVE] for each in views)
     s.head[GROWN] = sum(each.head[GROWN] for each in views)
     s.head[LARGEST] = max(each.head[LARGEST] for each in views)
+    s.head[TIMED], s.head[GAP] = views[0].head[TIMED], views[-1].head[GAP]
+    s.head[CLOCK] = max(each.head[CLOCK] for each in views)
     seats = [0]
     for grown in (True, False):  # grown structures sit first
         for each in views:
             middle = int(each.head[GROWN])
             slots = np.arange(middle) if grown else np.arange(middle, int(each.head[LIVE]))
             _copy(each, slots, s, seats[-1] + np.arange(slots.size))
-            seats.append(seats[-1] + slots.size)
+            here = slice(seats[-1], seats[-1] + slots.size)
+            for weights in (s.total[here], s.mass[here]):
+                weights[:] = faded_to(s.head[CLOCK], each.head[CLOCK], fading, weights)
+            seats.append(here.stop)
     for k, each in enumerate(views):
         for start, stop in (seats[k : k + 2], seats[len(views) + k :][:2]):
             s.id[start:stop] += earlier
@@ -117,6 +130,8 @@ def _copy(source: Structures, slots: Integers, target: Structures, seats: Intege
         getattr(target, name)[seats // LANES, :, seats % LANES] = blocks
     for name in ("total", "mass", "count", "age", "id", "least", "renewals", "rank", "base"):
         getattr(target, name)[seats] = getattr(source, name)[slots]
+    now, before, gamma = target.head[CLOCK], source.head[CLOCK], target.head[GAMMA]
+    target.recent[seats] = faded_to(now, before, gamma, source.recent[slots])
     if target.basis.size == 0:
         target.Sigma[seats] = source.Sigma[slots]
         return

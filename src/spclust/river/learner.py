@@ -11,6 +11,7 @@ from spclust.params import COVARIANCE_TYPES, TABLE, Params, validate
 from spclust.river.frames import numbers_in
 from spclust.river.named import NOT_PLAIN, NamedStream
 from spclust.river.values import Name, in_order, observed_values
+from spclust.times import checked_times
 
 # Parameters that the state is built from: they cannot change in the middle of a stream.
 _BUILT_IN = ("n_structures", "m", "scale", "covariance_type", "max_rank")
@@ -32,17 +33,20 @@ class Learner:
 
     _known: NamedStream | None = None  # None until something was learnt
 
-    def learn_one(self, x: dict[Name, Any]) -> None:
+    def learn_one(self, x: dict[Name, Any], t: Any = None) -> None:
         """Learn a point.
 
         A feature that was never seen before is added to all structures, with this value; what is
         missing is completed with what is expected in the structure of which the point is most
         typical. A point of which nothing was observed is passed over.
+
+        With a time stamp `t`, a number or a date, for every point of the stream, what was learnt
+        fades with time: `gamma` and `beta` are rates per unit of t, per second if they are dates.
         """
         known = self._known
         if known is not None:
             try:
-                learnt = known.learn_plain(x)
+                learnt = known.learn_plain(x, t)
             except NOT_PLAIN:
                 learnt = 0
             if learnt == 1:
@@ -50,16 +54,26 @@ class Learner:
             if learnt == -1:
                 known.make_room()
                 return
-        self._learn_values(observed_values(x))
+        self._learn_values(observed_values(x), t)
 
-    def learn_many(self, X: Any) -> None:
-        """Learn the rows of a frame, in order: what `learn_one` does with each of them."""
+    def learn_many(self, X: Any, t: Any = None) -> None:
+        """Learn the rows of a frame, in order: what `learn_one` does with each of them.
+
+        With time stamps `t`, there is one for each row.
+        """
         names, cells = numbers_in(X)
-        row = 0
+        known, row = self._known, 0
+        times = (
+            checked_times(t, len(cells), None, new=True)
+            if known is None
+            else known.times(t, len(cells))
+        )
         while row < len(cells):
-            row = self._learn_until_new_features(names, cells, row)
+            row = self._learn_until_new_features(names, cells, times, row)
 
-    def _learn_until_new_features(self, names: list[Name], cells: Floats, row: int) -> int:
+    def _learn_until_new_features(
+        self, names: list[Name], cells: Floats, times: Floats | None, row: int
+    ) -> int:
         """Learn rows from `row` on, up to one that brings new features; the row after the last."""
         known, there, end = self._known, ~np.isnan(cells), len(cells)
         plain: Booleans = np.zeros(end, dtype=np.bool_)
@@ -69,22 +83,24 @@ class Learner:
             plain = np.all(there[:, order], axis=1) & ~np.any(there[:, others], axis=1)
         for partial in [*(row + np.flatnonzero(~plain[row:])).tolist(), end]:
             if known is not None and partial > row:
-                known.learn_rows(cells[row:partial][:, order])
+                stamps = None if times is None else times[row:partial]
+                known.learn_rows(cells[row:partial][:, order], stamps)
             row = partial + 1
             if partial < end:
                 point = zip(names, cells[partial].tolist(), there[partial], strict=True)
-                self._learn_values({name: value for name, value, is_there in point if is_there})
+                values = {name: value for name, value, is_there in point if is_there}
+                self._learn_values(values, None if times is None else times[partial])
             if self._known is not known:
                 break
         return row
 
-    def _learn_values(self, values: dict[Name, float]) -> None:
+    def _learn_values(self, values: dict[Name, float], t: Any) -> None:
         if not values:
             return
         known = self._known
         if known is None:
             known = NamedStream.begin(in_order(values), self._params_for)
-        self._known = known.after(values, self._params_for)
+        self._known = known.after(values, known.times(t, 1), self._params_for)
 
     # Parameters
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from spclust.arrays import Floats, Integers
-from spclust.core.stream import Stream
+from spclust.core.stream import Stream, can_follow
 from spclust.params import Params
 from spclust.river.growing import with_more_features
 from spclust.river.observed import (
@@ -19,6 +19,7 @@ from spclust.river.observed import (
     nlt_observed,
 )
 from spclust.river.values import Name, in_order, observed_values
+from spclust.times import checked_times
 
 # What goes wrong with a point that does not just have all features, as numbers: the slow path
 # finds out what it is.
@@ -38,7 +39,7 @@ class NamedStream:
 
     names: tuple[Name, ...]
     stream: Stream
-    learn_plain: Callable[[Mapping[Name, Any]], int]
+    learn_plain: Callable[[Mapping[Name, Any], Any], int]
 
     def __init__(self, names: tuple[Name, ...], stream: Stream) -> None:
         self.names, self.stream = names, stream
@@ -63,16 +64,19 @@ class NamedStream:
     def refresh(self) -> None:
         """Make `learn_plain` learn into the memories that the stream has now."""
         learn, pool, scratch, (d,) = self.stream.point_learner()
-        pick, pack, row = self._pick, self._pack, np.empty(d)
+        timed = self.stream.clock is not None
+        pick, pack, row, start = self._pick, self._pack, np.empty(d + timed), 8 * timed
 
-        def learn_plain(x: Mapping[Name, Any]) -> int:
+        def learn_plain(x: Mapping[Name, Any], t: Any) -> int:
             """Learn a point of all features, and no others: 1; or -1, if then it has to be pruned.
 
             0, and nothing changed, if it is no such point; it may raise what is in NOT_PLAIN.
             """
-            if len(x) != d:
+            if len(x) != d or (not can_follow(t, pool) if timed else t is not None):
                 return 0
-            pack(row, 0, *pick(x if type(x) is dict else only_what_is_there(x)))
+            if timed:
+                row[0] = t
+            pack(row, start, *pick(x if type(x) is dict else only_what_is_there(x)))
             learnt: int = learn(pool, row, scratch, 0)  # 0 if a number is not finite
             return learnt
 
@@ -99,7 +103,12 @@ class NamedStream:
 
     # Learning
 
-    def after(self, values: Mapping[Name, float], params_for: Callable[[int], Params]) -> Self:
+    def after(
+        self,
+        values: Mapping[Name, float],
+        times: Floats | None,
+        params_for: Callable[[int], Params],
+    ) -> Self:
         """The stream after a point was learnt of which some features, at least one, were observed.
 
         It is another one if there are new features; until it has learnt the point, this one is
@@ -116,13 +125,18 @@ class NamedStream:
             # New features say nothing of where a point belongs: there all structures are alike.
             blindly = len(new) == len(values)
             row = (completed_blindly if blindly else completed)(known.stream, row)
-        known.learn_rows(row[np.newaxis])
+        known.learn_rows(row[np.newaxis], times)
         return known
 
-    def learn_rows(self, rows: Floats) -> None:
-        """Learn rows (n, d) that have all features."""
+    def times(self, t: Any, rows: int) -> Floats | None:
+        """Time stamps (rows,) of the next points, if they have any, checked."""
+        stream = self.stream
+        return checked_times(t, rows, stream.clock, new=stream.seen == 0)
+
+    def learn_rows(self, rows: Floats, times: Floats | None) -> None:
+        """Learn rows (n, d) that have all features, with time stamps (n,) or without."""
         try:
-            self.stream.learn(rows)
+            self.stream.learn(rows, times)
         finally:
             self.refresh()
 

@@ -1,0 +1,54 @@
+"""What it costs to watch a stream: `python -m benchmarks.living`.
+
+Learning with identities and events, beside learning without, and learning without beside the kernel
+alone: the same points, turn by turn, best of several.
+"""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import machine
+from spclust import SPC
+from spclust.core.stream import Stream
+
+POINTS, REPEATS = 400_000, 9
+
+
+def main() -> None:
+    """Measure and print."""
+    rng = np.random.default_rng(0)
+    centres = rng.uniform(-20.0, 20.0, size=(7, 2))
+    X = centres[rng.integers(7, size=POINTS)] + rng.normal(size=(POINTS, 2))
+
+    def watched(every: int | None, beta: float) -> Callable[[], object]:
+        model = SPC(50, beta=beta, track_every=every).partial_fit(X[:10_000])
+        return lambda: model.partial_fit(X)
+
+    stream = Stream(SPC(50)._online_params(2), 2)
+    stream.learn(X[:10_000])
+    ways: dict[str, Callable[[], object]] = {"kernel alone": lambda: stream.learn(X)}
+    for beta in (0.0, 0.001):
+        for every in (None, 10_000, 3_000, 1_000):
+            name = "not watched" if every is None else f"a look every {every:,} points"
+            ways[f"beta = {beta:g}, {name}"] = watched(every, beta)
+    best = dict.fromkeys(ways, np.inf)
+    for _ in range(REPEATS):
+        for name, learn in ways.items():
+            start = time.perf_counter()
+            learn()
+            best[name] = min(best[name], time.perf_counter() - start)
+    table = Table("2-D, N = 50", "us a point", "throughput", title=machine.cpu_model())
+    for name, seconds in best.items():
+        plain = best[name.split(",")[0] + ", not watched"] if "," in name else seconds
+        if name.endswith("not watched"):
+            plain = best["kernel alone"] if name.startswith("beta = 0,") else seconds
+        table.add_row(name, f"{1e6 * seconds / POINTS:.3f}", f"{plain / seconds:.3f}")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

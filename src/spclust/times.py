@@ -1,0 +1,71 @@
+"""Time stamps at the border: numbers, or dates, that never go backwards."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from spclust.arrays import Floats
+
+_EPOCH = np.datetime64(0, "s")
+_SECOND = np.timedelta64(1, "s")
+
+
+def checked_times(t: Any, rows: int, last: float | None, *, new: bool) -> Floats | None:
+    """Time stamps (rows,) as floats, dates as seconds; None if there are none.
+
+    A single one counts for all rows. `last` is the last time stamp of the stream, None if it has
+    none; a `new` stream may choose. Raises a ValueError or TypeError that says what is wrong.
+    """
+    if not new and (t is None) != (last is None):
+        raise ValueError(
+            "t is missing: this stream has had a time stamp for every point, so go on with them."
+            if t is None
+            else "t is given, but the points of this stream had no time stamps so far: leave t "
+            "out, or start a new stream with it."
+        )
+    if t is None:
+        return None
+    times = as_numbers(t)
+    if times.ndim == 0:
+        times = np.full(rows, float(times))
+    if times.shape != (rows,):
+        raise ValueError(
+            f"t must have one time stamp for each row, {rows}, but has shape {times.shape}."
+        )
+    finite = np.isfinite(times)
+    if not finite.all():
+        raise ValueError(f"t has no finite time stamp at row {int(np.argmin(finite))}.")
+    before = np.concatenate([times[:1] if new or last is None else [last], times[:-1]])
+    backwards = times < before
+    if backwards.any():
+        row = int(np.argmax(backwards))
+        raise ValueError(
+            f"Time stamps must not go backwards, but at row {row} of t {times[row]:.17g} follows "
+            f"{before[row]:.17g}: bring the points in order of time first."
+        )
+    return times
+
+
+def as_numbers(t: Any) -> Floats:
+    """Numbers as they are, dates as seconds since 1970, without a time zone in UTC."""
+    stamps = np.asarray(t)
+    if stamps.dtype == object:
+        stamps = np.array([_seconds(one) for one in stamps.reshape(-1)]).reshape(stamps.shape)
+    if stamps.dtype.kind == "M":
+        seconds: Floats = (stamps - _EPOCH) / _SECOND  # NaT becomes NaN
+        return seconds
+    if stamps.dtype.kind == "m":
+        return stamps / _SECOND
+    if stamps.dtype.kind not in "iuf":
+        raise TypeError(f"t must be numbers or dates, but holds {stamps.dtype} ({t!r:.60}).")
+    return stamps.astype(np.float64)
+
+
+def _seconds(stamp: Any) -> float:
+    if isinstance(stamp, datetime):
+        aware = stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)
+        return aware.timestamp()
+    if isinstance(stamp, int | float | np.number) and not isinstance(stamp, bool):
+        return float(stamp)
+    raise TypeError(f"t must be numbers or dates, but holds {stamp!r:.60}.")
