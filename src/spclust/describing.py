@@ -94,7 +94,7 @@ def pooled(count: Floats | Integers, centre: Floats, spread: Floats) -> tuple[Fl
 
 def deviations(stream: Stream) -> Floats:
     """Standard deviations (k, d) of the structures, oldest first; no covariance is built."""
-    deviation: Floats = stream.params.scale * np.sqrt(_variances(stream))
+    deviation: Floats = stream.unit * np.sqrt(_variances(stream))
     return deviation
 
 

@@ -51,7 +51,7 @@ class Evidence:
     stream: Stream
     labels: Integers  # (k,)
     names: Sequence[str]  # (d,)
-    eps: float
+    eps: float | str
 
     def __post_init__(self) -> None:
         table = self.stream.table(self.labels)
@@ -97,7 +97,9 @@ class Evidence:
         return pooled(self.count, self.mean, own)[1]
 
 
-def findings(stream: Stream, labels: Integers, names: Sequence[str], eps: float) -> list[Finding]:
+def findings(
+    stream: Stream, labels: Integers, names: Sequence[str], eps: float | str
+) -> list[Finding]:
     """What looks wrong, causes first; `labels` (k,) are the clusters at `eps`."""
     seen = Evidence(stream, labels, names, eps)
     for alone in (_too_early, _no_difference, _unequal_features):

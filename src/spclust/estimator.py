@@ -9,8 +9,9 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from spclust.arrays import Floats
+from spclust.core.clock import stamped
 from spclust.core.kinds import kind_for
-from spclust.core.stream import Stream, stamped
+from spclust.core.stream import Stream
 from spclust.core.typicality import exponent
 from spclust.last_rows import NO_ROWS, NOT_LEARNT_IN_FULL, SOMETHING_ELSE, LastRows
 from spclust.merging import Mergeable
@@ -37,9 +38,11 @@ def online_params(model: Any, d: int, kind: int) -> Params:
         beta=float(model.beta),
         w_min=float(model.w_min),
         nlt_max=float(model.nlt_max),
-        scale=float(model.scale),
+        scale=1.0 if model.scale == "auto" else float(model.scale),
         kind=kind,
         max_rank=d if model.max_rank is None else int(model.max_rank),
+        framed=model.scale == "auto",
+        natural=getattr(model, "eps", None) == "auto",
     )
 
 
@@ -68,16 +71,18 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
     nlt_max : float, default 3.0
         A pruned structure is merged into the one in which it is most typical if its negative log
         typicality there is below this (3 is a typicality of 0.05), and forgotten otherwise.
-    eps : float, default 0.95
-        Two structures at most this distance D apart, from 0 to 1, are neighbours. May be changed
-        at any time: it does not touch the stream.
+    eps : float or "auto", default "auto"
+        Two structures at most this distance D apart, from 0 to 1, are neighbours; the paper has
+        0.95. "auto" finds the clusters by how long they hold together: see docs/automatic.md. May
+        be changed at any time: it does not touch the stream.
     min_samples : int, default 1
         Neighbours, itself included, that make a structure the core of a cluster (DBSCAN's rule).
-        With 1 every structure belongs to a cluster; with more, lonely ones are noise, -1.
-        May be changed at any time.
-    scale : float, default 1.0
+        With 1 every structure belongs to a cluster; with more, lonely ones are noise, -1. Has no
+        part if eps is "auto". May be changed at any time.
+    scale : float or "auto", default "auto"
         Standard deviation of a fresh structure in the unit of the data. The paper has 1, which
-        suits data of about ten units across; scale, not m, is what the data decides first.
+        suits data of about ten units across; scale, not m, is what the data decides first. "auto"
+        finds one for each feature, and follows the stream: see docs/automatic.md.
     covariance_type : {"auto", "full", "lowrank", "diag", "spherical"}, default "auto"
         Form of the covariances. "lowrank" gives what "full" gives, without d x d matrices: it keeps
         the few directions in which a structure has grown. "auto" is "full" up to 128 features and
@@ -148,6 +153,7 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
             name: [
                 Interval(row.kind, row.low, row.high, closed=row.closed),
                 *([None] if row.optional else []),
+                *([StrOptions({"auto"})] if row.automatic else []),
             ]
             for name, row in TABLE.items()
         },
@@ -166,9 +172,9 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
         beta: float = 0.0,
         w_min: float = 0.01,
         nlt_max: float = 3.0,
-        eps: float = 0.95,
+        eps: float | str = "auto",
         min_samples: int = 1,
-        scale: float = 1.0,
+        scale: float | str = "auto",
         covariance_type: str = "auto",
         max_rank: int | None = None,
         track_every: int | None = None,

@@ -16,6 +16,7 @@ class Parameter(NamedTuple):
     closed: Literal["left", "right", "both", "neither"]  # which ends belong to the range
     meaning: str
     optional: bool = False  # whether it may be None
+    automatic: bool = False  # whether it may be "auto"
 
     @property
     def allowed(self) -> str:
@@ -24,13 +25,15 @@ class Parameter(NamedTuple):
         right = "]" if self.closed in ("right", "both") else ")"
         number = "an integer" if self.kind is Integral else "a number"
         high = "inf" if self.high is None else f"{self.high:g}"
-        none = "None or " if self.optional else ""
+        none = "None or " if self.optional else '"auto" or ' if self.automatic else ""
         return f"{none}{number} in the range {left}{self.low:g}, {high}{right}"
 
     def admits(self, value: Any) -> bool:
         """Whether `value` is of the right kind and within range."""
         if value is None:
             return self.optional
+        if isinstance(value, str):
+            return self.automatic and value == "auto"
         if isinstance(value, bool) or not isinstance(value, self.kind):
             return False
         try:
@@ -71,6 +74,7 @@ TABLE: dict[str, Parameter] = {
     "eps": Parameter(
         "epsilon", Real, 0.0, 1.0, "both",
         "structures at most this distance D apart are neighbours (DBSCAN)",
+        automatic=True,
     ),
     "min_samples": Parameter(
         "min_pts", Integral, 1, 1_000_000, "both",
@@ -79,6 +83,7 @@ TABLE: dict[str, Parameter] = {
     "scale": Parameter(
         "", Real, 1e-160, 1e150, "both",  # the squares of both ends are representable
         "standard deviation of a fresh structure, in the unit of the data",
+        automatic=True,
     ),
     "outlier_nlt": Parameter(
         "none", Real, 0.0, None, "left",
@@ -102,6 +107,8 @@ class Params(NamedTuple):
     scale: float
     kind: int = 0  # of covariances; see `spclust.core.kinds`
     max_rank: int = 1_000_000  # of those of low rank
+    framed: bool = False  # whether the unit of the data is found out; see `spclust.core.frame`
+    natural: bool = False  # whether clusters are found without eps; see `spclust.core.standing`
 
 
 def validate(values: Mapping[str, Any], owner: str) -> None:

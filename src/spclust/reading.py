@@ -7,8 +7,9 @@ from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
 from spclust.arrays import Booleans, Floats, Integers, Rows
-from spclust.core.stream import Stream, StructureTable
+from spclust.core.stream import Stream
 from spclust.core.structures import FEATURES
+from spclust.core.table import StructureTable
 from spclust.describing import description
 from spclust.diagnosing import Finding, findings
 from spclust.last_rows import LastRows, least_nlt
@@ -19,7 +20,7 @@ from spclust.rows import checked_rows
 class Reader:
     """The half of a model that reads its stream."""
 
-    eps: float
+    eps: float | str
     min_samples: int
     outlier_nlt: float | None
     n_jobs: int | None
@@ -48,7 +49,7 @@ class Reader:
 
     def clustering(
         self,
-        eps: float | None = None,
+        eps: float | str | None = None,
         min_samples: int | None = None,
         *,
         nlt: float | None = None,
@@ -109,9 +110,7 @@ class Reader:
         alone: hints, no proof.
         """
         check_is_fitted(self)
-        return findings(
-            self._stream, self._structure_labels(), self._feature_names(), float(self.eps)
-        )
+        return findings(self._stream, self._structure_labels(), self._feature_names(), self.eps)
 
     @property
     def labels_(self) -> Integers:
@@ -163,7 +162,7 @@ class Reader:
 
     def _structure_labels(
         self,
-        eps: float | None = None,
+        eps: float | str | None = None,
         min_samples: int | None = None,
         limit: float | None = None,
     ) -> Integers:
@@ -171,8 +170,10 @@ class Reader:
         eps = self.eps if eps is None else eps
         min_samples = self.min_samples if min_samples is None else min_samples
         validate({"eps": eps, "min_samples": min_samples}, type(self).__name__)
-        limit = self._stream.limit_of_eps(float(eps)) if limit is None else limit
-        labels = self._stream.clustering(limit, int(min_samples)).copy()
+        if limit is None:
+            labels = self._stream.clusters(eps, int(min_samples)).copy()
+        else:
+            labels = self._stream.clustering(limit, int(min_samples)).copy()
         has_row = np.isin(np.arange(labels.max(initial=-1) + 1), labels[self._first])
         numbers = np.argsort(np.argsort(~has_row, kind="stable"))
         labels[labels >= 0] = numbers[labels[labels >= 0]]

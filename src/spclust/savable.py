@@ -120,7 +120,7 @@ class Savable:
             model._validate_params()  # type: ignore[attr-defined]
         except ValueError as error:
             raise RefusedError(str(error).rstrip(".")) from None
-        stream = stream_of(built_with, arrays)
+        stream = stream_of(built_with, arrays, natural=params.get("eps") == "auto")
         model._built_with = built_with
         model._last, model._first = _last_rows(header, arrays, stream)
         _note_features(model, header, stream)

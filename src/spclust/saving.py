@@ -109,11 +109,13 @@ def _read(data: bytes) -> Content:
 
 
 def _read_version_1(data: bytes) -> Content:
-    """States without time stamps: eight numbers less in the head, and no shares in the means."""
+    """States without time stamps and automatic parameters, and with what these are without."""
     header, arrays = _read(data)
     if arrays.keys() >= {"head", "count"} and arrays["head"].shape == (32,):
-        head = np.concatenate([arrays["head"], [1.0], np.zeros(7)])
+        old = arrays["head"]
+        head = np.concatenate([old, [1.0, 0.0, 0.0, 100.0 * old[0]], np.zeros(4)])
         arrays = {**arrays, "head": head, "recent": arrays["count"]}
+        arrays |= {name: np.empty(0) for name in ("owner", "origin", "unit")}  # as in a new one
     return Content(header, arrays)
 
 

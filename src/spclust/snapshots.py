@@ -16,6 +16,7 @@ from spclust.core.structures import (
     DIRECTIONS,
     EXPONENT,
     FEATURES,
+    FRAMED,
     GAMMA,
     KIND,
     NLT_MAX,
@@ -64,7 +65,9 @@ def _rows_written(array: Floats, fresh: Floats) -> int:
     return int(rows[-1]) + 1 if rows.size else 0
 
 
-def stream_of(built_with: Mapping[str, Any], arrays: Mapping[str, Array]) -> Stream:
+def stream_of(
+    built_with: Mapping[str, Any], arrays: Mapping[str, Array], *, natural: bool = False
+) -> Stream:
     """The stream that gave such arrays, for the parameters that it was built with.
 
     Raises RefusedError if they are not those of a stream that has learnt something.
@@ -72,7 +75,7 @@ def stream_of(built_with: Mapping[str, Any], arrays: Mapping[str, Array]) -> Str
     head = arrays.get("head", np.empty(0))
     if head.shape != _HEAD or head.dtype != np.float64:
         raise RefusedError("it holds no state")
-    params = _params(built_with, head)
+    params = _params(built_with, head, natural)
     d, room = int(head[FEATURES]), _room(head)
     _refuse_if_too_large(pool_size(params, d, room))
     try:
@@ -87,7 +90,7 @@ def stream_of(built_with: Mapping[str, Any], arrays: Mapping[str, Array]) -> Str
     return stream
 
 
-def _params(built_with: Mapping[str, Any], head: Floats) -> Params:
+def _params(built_with: Mapping[str, Any], head: Floats, natural: bool) -> Params:
     """The parameters of a stream, if the two places where they are found agree."""
     numbers = ("n_structures", "m", "scale")
     limit, covariance = built_with.get("max_rank"), built_with.get("covariance_type")
@@ -99,7 +102,7 @@ def _params(built_with: Mapping[str, Any], head: Floats) -> Params:
         and _changing_ones_are_admitted(head)
         and head[FEATURES] >= 1.0
         and head[CAPACITY] == built_with["n_structures"]
-        and head[SCALE] == float(built_with["scale"])
+        and (head[SCALE], head[FRAMED]) == _scale(built_with["scale"])
         and math.isclose(head[EXPONENT], 1.0 / (float(built_with["m"]) - 1.0), rel_tol=_SIMILAR)
         and int(head[KIND]) in _kinds(covariance)
         and (head[KIND] == LOWRANK or head[RANK] == head[DIRECTIONS] == 0.0)
@@ -118,7 +121,14 @@ def _params(built_with: Mapping[str, Any], head: Floats) -> Params:
         scale=float(head[SCALE]),
         kind=int(head[KIND]),
         max_rank=d if limit is None else int(limit),
+        framed=bool(head[FRAMED]),
+        natural=natural,
     )
+
+
+def _scale(scale: Any) -> tuple[float, float]:
+    """What the head has of a scale: the number, and whether it is found out."""
+    return (1.0, 1.0) if scale == "auto" else (float(scale), 0.0)
 
 
 def _changing_ones_are_admitted(head: Floats) -> bool:

@@ -17,9 +17,12 @@ from spclust.core.structures import (
     CLOCK,
     CONNECTIONS,
     CRAMPED,
+    CUT_DUE,
     DIRECTIONS,
+    DUE,
     EVALUATIONS,
     EXPONENT,
+    FRAMED,
     FREE,
     GAMMA,
     GAP,
@@ -49,7 +52,7 @@ _ALMOST_ONE = 0.999  # spreads are at least 1, and directions 1 long, but for ro
 
 _COUNTS = (LIVE, SEEN, PRUNED, MERGED, GROWN, FREE, LARGEST, LOOKED, CRAMPED, STALE)
 _COUNTERS = (EVALUATIONS, RESCANS, CONNECTIONS)
-_TIME = (TIMED, CLOCK, GAP)
+_TIME = (TIMED, CLOCK, GAP, DUE, CUT_DUE)
 # What a stream changes in the head of its pool; all else in there it never does.
 _CHANGING = (*_COUNTS, *_COUNTERS, IN_LOGS, EXPONENT, GAMMA, BETA, W_MIN, NLT_MAX, *_TIME)
 
@@ -68,6 +71,8 @@ def refuse_unsound_head(head: Floats, fresh: Floats) -> None:
         and head[IN_LOGS] in (0.0, 1.0)
         and head[TIMED] in (0.0, 1.0)
         and math.isfinite(head[CLOCK])
+        and bool(np.all(np.isfinite(head[[DUE, CUT_DUE]])))
+        and (head[FRAMED] == 0.0 or head[DUE] > head[SEEN] - 1.0)
         and (0.0 <= head[GAP] < math.inf if head[TIMED] else head[GAP] == 1.0)
         and 1.0 <= live <= min(head[CAPACITY] + 1.0, head[SEEN])
         and grown <= min(live, head[CAPACITY])
@@ -84,6 +89,9 @@ def refuse_unsound(s: Structures) -> None:
     """Raise RefusedError if the arrays of a state, whose head is sound, are not."""
     live, grown = int(s.head[LIVE]), int(s.head[GROWN])
     _refuse_clocks(s, live, grown)
+    _refuse_frame(s)
+    owners = s.owner[:live]
+    _demand(bool(np.all(_whole(owners) & (owners >= 0.0) & (owners <= s.owner.size))), "clusters")
     _refuse_means(s, live)
     _refuse_fresh_spreads(s, grown)
     _refuse_spreads(s, grown)
@@ -122,6 +130,14 @@ def _refuse_clocks(s: Structures, live: int, grown: int) -> None:
     _demand(bool(np.all(sound)) and np.unique(ids).size == live, "ids")
     sound = (mass > 0.0) & np.isfinite(mass) & (total >= 0.0) & (_ALMOST_ONE * total <= mass)
     _demand(bool(np.all(sound)), "weights")
+
+
+def _refuse_frame(s: Structures) -> None:
+    """Units that are numbers above 0, or 0 if not known yet, and 1 if they do not follow."""
+    sound = np.isfinite(s.origin) & np.isfinite(s.unit) & (s.unit >= 0.0)
+    if s.head[FRAMED] == 0.0:
+        sound &= (s.origin == 0.0) & (s.unit == 1.0)
+    _demand(bool(np.all(sound)), "units")
 
 
 def _refuse_means(s: Structures, live: int) -> None:

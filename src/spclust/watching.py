@@ -15,7 +15,7 @@ class Watcher:
     """Names and events of clusters, if `track_every` is set."""
 
     track_every: int | None
-    eps: float
+    eps: float | str
     min_samples: int
     _stream: Stream
     _tracker: Tracker | None = None
@@ -83,8 +83,7 @@ class Watcher:
 
     def _look_if_it_is_time(self, stream: Stream, tracker: Tracker, every: int) -> None:
         if stream.pool[SEEN] % every == 0.0 and tracker.looked < stream.seen:
-            limit = stream.limit_of_eps(float(self.eps))
-            tracker.look(stream.look(stream.clustering(limit, int(self.min_samples))))
+            tracker.look(stream.look(stream.clusters(self.eps, int(self.min_samples))))
 
     def _point_learner(self) -> tuple[Any, Floats, Floats, tuple[int]]:
         """What learning one point at a time needs, see `Stream`; it looks when it is time to."""

@@ -7,6 +7,8 @@ written, by the time since the point came, e^(-gamma (now - t)). The sum of thes
 each structure (`recent`); on one common clock nothing else is needed to merge two of them.
 """
 
+from typing import Any
+
 import numpy as np
 
 from spclust.arrays import Floats
@@ -93,3 +95,23 @@ def faded_to(now: float, clock: float, rate: float, what: Floats) -> Floats:
     """What is left of something, known at `clock`, at a later time."""
     faded: Floats = np.maximum(what * np.exp(-rate * (now - clock)), _FADED)
     return faded
+
+
+def stamped(x: Floats, t: Any, pool: Floats) -> Floats:
+    """A point (d,) behind its time stamp, as kernels take it.
+
+    Empty, which they pass over, if `can_follow` says no.
+    """
+    if not can_follow(t, pool):
+        return np.empty(0)
+    row = np.empty(x.size + 1)
+    row[0], row[1:] = t, x
+    return row
+
+
+def can_follow(t: Any, pool: Floats) -> bool:
+    """Whether t is a plain time stamp, not before the last, and the points of the stream have one.
+
+    What is not may yet become one: the slow path finds out.
+    """
+    return type(t) is float and pool[TIMED] == 1.0 and bool(pool[CLOCK] <= t < np.inf)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from spclust.arrays import Floats
 from spclust.core.clock import share_of
 from spclust.core.compile import inner, paragraph
 from spclust.core.distances import difference, distances_both_ways
@@ -13,6 +14,7 @@ from spclust.core.structures import (
     BETA,
     EVALUATIONS,
     EXPONENT,
+    FRAMED,
     GAP,
     IN_LOGS,
     LIVE,
@@ -84,6 +86,8 @@ def approach(keeper: int, other: int, s: Structures, work: Workspace) -> float:
 @inner
 def join(keeper: int, other: int, share: float, s: Structures, work: Workspace) -> None:
     """Mean, weight and clocks of the union. Modified in place: s."""
+    if s.head[FRAMED] == 1.0:
+        add_scatter(keeper, other, s, work.e)
     b, lane = keeper // LANES, keeper % LANES
     for c in range(work.e.size):
         step = work.e[c] * s.head[SCALE]
@@ -102,10 +106,25 @@ def join(keeper: int, other: int, share: float, s: Structures, work: Workspace) 
         s.total[keeper] = merged_total(total, s.total[keeper], faded)
         s.mass[keeper] = merged_total(mass, s.mass[keeper], faded)
         s.id[keeper] = id_
+        s.owner[keeper] = s.owner[other] if s.owner[other] > 0.0 else s.owner[keeper]
     s.age[keeper] += age
     s.count[keeper] += count
     s.recent[keeper] += recent
     s.head[MERGED] += 1
+
+
+@inner
+def add_scatter(keeper: int, other: int, s: Structures, e: Floats) -> None:
+    """Scatter of the points of both around their common mean; e (d,) is the offset of the means.
+
+    All points count alike, whether they fade or not. Modified in place: s.
+    """
+    ours, theirs = s.count[keeper], 1.0 if other == POINT else s.count[other]
+    between = ours * theirs / (ours + theirs)
+    for c in range(e.size):
+        s.scatter[keeper, c] += between * e[c] * e[c]
+        if other != POINT:
+            s.scatter[keeper, c] += s.scatter[other, c]
 
 
 @paragraph

@@ -38,6 +38,7 @@ from spclust.core.structures import (
     CAPACITY,
     CRAMPED,
     FEATURES,
+    FRAMED,
     GAP,
     GROWN,
     IN_LOGS,
@@ -255,7 +256,9 @@ def settle(slot: int, full: bool, s: Structures, work: Workspace) -> None:
     """
     write_mean(slot, s, work.x)
     s.total[slot] = s.mass[slot] = s.count[slot] = s.recent[slot] = 1.0
-    s.age[slot] = s.head[GAP]
+    s.age[slot], s.owner[slot] = s.head[GAP], 0.0
+    if s.head[FRAMED] == 1.0:
+        s.scatter[slot] = 0.0
     if full:
         s.total[slot] = s.mass[slot] = point_mass(s)
         s.age[slot] = point_age(s)

@@ -12,6 +12,7 @@ from spclust.core.factor import copy_matrix
 from spclust.core.lanes import LANES
 from spclust.core.neighbours import connect, read_relation
 from spclust.core.structures import (
+    FRAMED,
     FREE,
     GROWN,
     Structures,
@@ -52,6 +53,10 @@ def move(source: int, target: int, s: Structures, work: Workspace) -> None:
     s.least[target] = s.least[source]
     s.renewals[target] = s.renewals[source]
     s.recent[target] = s.recent[source]
+    s.owner[target] = s.owner[source]
+    if s.head[FRAMED] == 1.0:
+        for c in range(s.scatter.shape[1]):
+            s.scatter[target, c] = s.scatter[source, c]
     s.rank[target], s.base[target] = s.rank[source], s.base[source]
     for k in range(int(s.rank[source])):
         s.place[target, k] = s.place[source, k]
@@ -94,6 +99,7 @@ def seat_to_grow(slot: int, s: Structures, work: Workspace) -> int:
         s.age[slot], s.age[first] = s.age[first], s.age[slot]
         s.id[slot], s.id[first] = s.id[first], s.id[slot]
         s.recent[slot], s.recent[first] = s.recent[first], s.recent[slot]
+        s.owner[slot], s.owner[first] = s.owner[first], s.owner[slot]
         move_relations(first, slot, s, work.changed)
         follow(first, slot, work.point)
     return first

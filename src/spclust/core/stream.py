@@ -4,21 +4,22 @@ The faces of the library (scikit-learn and others) own one of these and do no ar
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from spclust.arrays import Floats, Integers, Rows
-from spclust.core import offline, online
+from spclust.core import frame, offline, online, standing
 from spclust.core.kinds import FULL
 from spclust.core.parts import aligned, aligned_copy
 from spclust.core.structures import (
     CLOCK,
     CRAMPED,
+    CUT_DUE,
+    DUE,
     EVALUATIONS,
     FEATURES,
+    FRAMED,
     IN_LOGS,
     LIVE,
     MERGED,
@@ -27,7 +28,6 @@ from spclust.core.structures import (
     SEEN,
     STALE,
     TIMED,
-    Spreads,
     Structures,
     configure,
     empty_pool,
@@ -40,6 +40,7 @@ from spclust.core.structures import (
     spreads_of,
     view,
 )
+from spclust.core.table import StructureTable
 from spclust.core.threads import in_stretches
 from spclust.core.uniting import united
 from spclust.core.workspace import scratch_size
@@ -53,32 +54,6 @@ _LARGEST_CHUNK = 65_536
 _CHUNK_WORK = 1e9  # multiplications
 _LARGEST_CHUNK_NUMBERS = 1_000_000
 _WORK_OF_A_THREAD = 400_000  # differences of a feature of a row and of a structure: about 0.2 ms
-
-
-@dataclass(frozen=True, eq=False)
-class StructureTable:
-    """The structures of a model, oldest first: read-only copies, in the units of the data."""
-
-    mean: Floats  # (k, d)
-    weight: Floats  # (k,) damped mean typicality of recent points, 0 to 1
-    count: Integers  # (k,) points absorbed
-    age: Integers | Floats  # (k,) weight updates lived through, plus one; or time, if it is told
-    id: Integers  # (k,) number of the point that founded the structure, counted from 0
-    label: Integers  # (k,) cluster; -1 is noise
-    _spreads: Spreads = field(repr=False)
-    _scale: float = field(repr=False)
-
-    def __len__(self) -> int:
-        return len(self.id)
-
-    @cached_property
-    def covariance(self) -> Floats:
-        """Covariances (k, d, d), made when they are first asked for, whatever their type."""
-        largest = np.finfo(float).max / max(self._scale, 1.0)
-        spreads = self._spreads.dense()
-        covariance: Floats = np.clip(self._scale * spreads, -largest, largest) * self._scale
-        covariance.setflags(write=False)
-        return covariance
 
 
 class Stream:
@@ -168,13 +143,58 @@ class Stream:
         With time stamps t (rows,), never earlier than the one before, for all points of the stream
         or for none.
         """
-        if self.seen == 0:
+        if self.seen == 0 and len(X):
             self.pool[TIMED] = float(t is not None)
-        for part, rows in self._chunks(X):
-            if t is not None:
-                rows = np.column_stack([t[part], rows.reshape(-1, X.shape[1])]).reshape(-1)
-                rows.flags.writeable = False
-            self._learn_flat(rows)
+            if self.framed:
+                frame.begin(self.pool, np.asarray(X[0], dtype=np.float64))
+        at = 0
+        while at < len(X):
+            self._look_around()  # first of all, if the last call was interrupted before it
+            until = int(min(len(X), at + self._due() - self.seen))
+            if self.framed:
+                frame.learn_units(self.structures, X[at:until])
+            for part, rows in self._chunks(X, at, until):
+                if t is not None:
+                    rows = np.column_stack([t[part], rows.reshape(-1, X.shape[1])]).reshape(-1)
+                    rows.flags.writeable = False
+                self._learn_flat(rows)
+            at = until
+        self._look_around()
+
+    def _due(self) -> float:
+        """Points that will have been learnt when it is time to look around."""
+        due = self.pool[DUE] if self.framed else np.inf
+        return float(min(due, self.pool[CUT_DUE] if self.params.natural else np.inf))
+
+    def _look_around(self) -> None:
+        """Let the units fit the structures, and clusters stand, if it is time to."""
+        if self.framed and 0 < self.pool[DUE] <= self.seen:
+            self._look_at_units()
+        if self.params.natural and self.pool[CUT_DUE] <= self.seen:
+            standing.decide(self.structures)
+            self._clustering = None
+
+    @property
+    def framed(self) -> bool:
+        """Whether units follow the data: scale="auto"."""
+        return bool(self.pool[FRAMED])
+
+    @property
+    def unit(self) -> Floats:
+        """Standard deviation (d,) of a fresh structure, in the unit of the data; 0 if unknown."""
+        unit: Floats = self.params.scale * self.structures.unit
+        return unit
+
+    def _look_at_units(self) -> None:
+        """Let the units fit the structures."""
+        s, due = self.structures, frame.next_look(self.pool)
+        unit = frame.fitting_units(s)
+        if np.array_equal(unit, s.unit):
+            self.pool[DUE] = due
+            return
+        pool = frame.reframed(self.pool, s.origin, unit)
+        pool[DUE] = due
+        self._use(lambda: pool, unit.size, pool.size)
 
     def _learn_flat(self, rows: Floats) -> None:
         row = online.learn(self.pool, rows, self.scratch)
@@ -185,12 +205,49 @@ class Stream:
 
     def point_learner(self) -> tuple[Any, Floats, Floats, tuple[int]]:
         """What learning one point at a time needs: machine code, its memories, a point's shape."""
-        return (
-            online.point_kernel(kind_of(self.pool)),
-            self.pool,
-            self.scratch,
-            (int(self.pool[FEATURES]),),
-        )
+        learn, shape = online.point_kernel(kind_of(self.pool)), (int(self.pool[FEATURES]),)
+        if self.framed:
+            learn = self._learner_in_frame(learn)
+        elif self.params.natural:
+            learn = self._learner_that_looks(learn)
+        return learn, self.pool, self.scratch, shape
+
+    def _learner_in_frame(self, learn: Any) -> Any:
+        """A learner of one point that takes it in the unit of the data; 0 if `learn` has to do it.
+
+        That is when a unit is not known yet, or when it is time to look at them.
+        """
+        s = self.structures
+        d, known = s.unit.size, bool(np.all(s.unit > 0.0))
+
+        def learn_in_frame(pool: Floats, x: Floats, scratch: Floats, row: int) -> int:
+            if not known or pool[SEEN] + 1.0 >= self._due() or not np.isfinite(x).all():
+                return 0
+            point = x.copy()
+            point[x.size - d :] = frame.coordinates(s, x[np.newaxis, x.size - d :])[0]
+            learnt: int = learn(pool, point, scratch, row)
+            return learnt
+
+        return learn_in_frame
+
+    def _learner_that_looks(self, learn: Any) -> Any:
+        """A learner of one point; 0 if `learn` has to do it, because it is time to look around."""
+
+        def learn_until_due(pool: Floats, x: Floats, scratch: Floats, row: int) -> int:
+            if pool[SEEN] + 1.0 >= pool[CUT_DUE]:
+                return 0
+            learnt: int = learn(pool, x, scratch, row)
+            return learnt
+
+        return learn_until_due
+
+    def natural_clustering(self) -> Integers:
+        """Cluster (k,) of each structure, oldest first, without any eps. The last one is kept."""
+        kept, now = self._clustering, (np.nan, 0, self.pool[SEEN])
+        if kept is None or kept[1:3] != now[1:]:
+            labels = standing.standing_clusters(self.structures, self.order())
+            kept = self._clustering = (*now, labels)
+        return kept[3]
 
     def make_room(self) -> None:
         """Prune, after a point was learnt that left something to prune."""
@@ -216,6 +273,12 @@ class Stream:
     def limit_of_count(self, n_clusters: int) -> float:
         """Pair odds up to which structures have to be neighbours to make up n clusters."""
         return offline.odds_limit_of_count(self._pairs(), n_clusters)
+
+    def clusters(self, eps: float | str, min_samples: int) -> Integers:
+        """Cluster (k,) of each structure, oldest first, if those within eps are neighbours."""
+        if isinstance(eps, str):
+            return self.natural_clustering()
+        return self.clustering(self.limit_of_eps(float(eps)), min_samples)
 
     def clustering(self, limit: float, min_samples: int) -> Integers:
         """Label (k,) of each structure, oldest first, if those within `limit` are neighbours.
@@ -277,9 +340,9 @@ class Stream:
 
     def table(self, labels: Integers) -> StructureTable:
         """All structures, oldest first, with their labels (k,)."""
-        s, order, scale = self.structures, self.order(), self.params.scale
+        s, order = self.structures, self.order()
         columns = {
-            "mean": means(s, order),
+            "mean": self.means(),
             "weight": s.total[order] / s.mass[order],
             "count": s.count[order].astype(np.int64),
             "age": s.age[order] if self.pool[TIMED] else s.age[order].astype(np.int64),
@@ -288,15 +351,20 @@ class Stream:
         }
         for column in columns.values():
             column.setflags(write=False)
-        return StructureTable(**columns, _spreads=spreads_of(order, s), _scale=scale)
+        return StructureTable(**columns, _spreads=spreads_of(order, s), _unit=self.unit)
 
     def look(self, labels: Integers) -> Look:
         """What there is to see of the structures, oldest first, with their labels (k,)."""
-        s, order, scale = self.structures, self.order(), self.params.scale
+        s, order = self.structures, self.order()
         with np.errstate(over="ignore"):
-            variances = mean_variances(s, order) * scale * scale
+            variances = mean_variances(s, order) * np.mean(self.unit**2)
         ids, masses = s.id[order].astype(np.int64), s.total[order]
-        return Look(self.seen, ids, labels, masses, means(s, order), variances)
+        return Look(self.seen, ids, labels, masses, self.means(), variances)
+
+    def means(self) -> Floats:
+        """Means (k, d) of the structures, oldest first, in the unit of the data."""
+        z = means(self.structures, self.order())
+        return frame.places(self.structures, z) if self.framed else z
 
     def _for_each_chunk(self, do: Callable[[slice, Floats], None], X: Rows, threads: int) -> None:
         """Do something, which only reads the state, with each chunk of X, on several threads.
@@ -325,26 +393,9 @@ class Stream:
         end = len(X) if stop is None else stop
         for first in range(start, end, size):
             part = slice(first, min(first + size, end))
-            rows = np.ascontiguousarray(X[part], dtype=np.float64).reshape(-1)
+            if self.pool[FRAMED]:
+                rows = frame.coordinates(self.structures, X[part]).reshape(-1)
+            else:
+                rows = np.ascontiguousarray(X[part], dtype=np.float64).reshape(-1)
             rows.flags.writeable = False
             yield part, rows
-
-
-def stamped(x: Floats, t: Any, pool: Floats) -> Floats:
-    """A point (d,) behind its time stamp, as kernels take it.
-
-    Empty, which they pass over, if `can_follow` says no.
-    """
-    if not can_follow(t, pool):
-        return np.empty(0)
-    row = np.empty(x.size + 1)
-    row[0], row[1:] = t, x
-    return row
-
-
-def can_follow(t: Any, pool: Floats) -> bool:
-    """Whether t is a plain time stamp, not before the last, and the points of the stream have one.
-
-    What is not may yet become one: the slow path finds out.
-    """
-    return type(t) is float and pool[TIMED] == 1.0 and bool(pool[CLOCK] <= t < np.inf)

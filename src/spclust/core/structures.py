@@ -35,9 +35,9 @@ CAPACITY, FEATURES, EXPONENT, GAMMA, BETA, W_MIN, NLT_MAX, SCALE = range(8)
 REACH, LIVE, SEEN, PRUNED, MERGED, IN_LOGS, EVALUATIONS, RESCANS = range(8, 16)
 GROWN, CONNECTIONS, KIND, FACTOR, SPREAD_ROWS, SPREAD_COLUMNS, RANK, DIRECTIONS = range(16, 24)
 FREE, LARGEST, MOST, LOOKED, CRAMPED, STALE, TIMED, CLOCK = range(24, 32)
-GAP = 32
+GAP, FRAMED, DUE, CUT_DUE = range(32, 36)
 _HEAD = 40
-_ROWS = 12  # arrays with one number for each slot
+_ROWS = 13  # arrays with one number for each slot
 
 NOBODY = -1  # in place of a slot
 POINT = -1  # in place of a slot: the point that is being learnt
@@ -50,6 +50,7 @@ _FARTHEST_IN_DATA = 1e153
 
 _NO_ROOM = Room()
 _FIRST_RANK = 8
+_MANY = 100  # points for each structure before clusters stand: see `standing`
 
 
 class Structures(NamedTuple):
@@ -72,12 +73,16 @@ class Structures(NamedTuple):
     rank: Any  # (n,) directions that the spread has, if it is of low rank: see `lowrank`
     base: Any  # (n,) what the spread is in all others
     recent: Any  # (n,) points absorbed, each by its share in the mean, if time stamps tell
+    owner: Any  # (n,) cluster that it was given to, plus 1, or 0: see `standing`
     odds: Any  # (n, n) [i, j]: odds of mean i in structure j, if row i is later than row j
     odds_back: Any  # (n, n) [i, j]: odds of mean j in structure i, if row i is later than row j
     pair: Any  # (n, n) [i, j], i < j: odds of D(i, j)
     place: Any  # (n, most) rows of `basis` that are the directions of slot i
     free: Any  # (rows,) rows of `basis` that nobody has: the first head[FREE]
     basis: Any  # (rows, d) directions, of length 1
+    origin: Any  # (d,) where coordinates are 0, and
+    unit: Any  # (d,) where they are 1, in the unit of the data; 0 if not known yet: see `frame`
+    scatter: Any  # (n, d) squared offsets of the points absorbed from their mean, if framed
 
 
 def pool_size(params: Params, d: int, room: Room) -> int:
@@ -85,7 +90,7 @@ def pool_size(params: Params, d: int, room: Room) -> int:
     n = (params.n_structures + LANES) // LANES * LANES
     size = sizes(params.kind, d, room)
     spread = size.factor + size.rows * size.columns + room.rank
-    return _HEAD + n * (2 * d + spread + _ROWS + 3 * n) + room.directions * (d + 1)
+    return _HEAD + n * (2 * d + spread + _ROWS + 3 * n) + room.directions * (d + 1) + (n + 2) * d
 
 
 def empty_pool(params: Params, d: int, room: Room = _NO_ROOM) -> Floats:
@@ -96,11 +101,12 @@ def empty_pool(params: Params, d: int, room: Room = _NO_ROOM) -> Floats:
     pool[FACTOR], pool[SPREAD_ROWS], pool[SPREAD_COLUMNS] = sizes(params.kind, d, room)
     pool[RANK], pool[DIRECTIONS] = room
     pool[FREE], pool[MOST] = room.directions, min(params.max_rank, d)
-    pool[GAP] = 1.0
+    pool[GAP], pool[FRAMED] = 1.0, params.framed
+    pool[CUT_DUE] = _MANY * params.n_structures
     configure(pool, params)
     pool[IN_LOGS] = params.exponent > LARGEST_LINEAR_EXPONENT
     s = view(pool)
-    s.Sigma[:], s.whiten[:], s.least[:], s.base[:] = 1.0, 1.0, 1.0, 1.0
+    s.Sigma[:], s.whiten[:], s.least[:], s.base[:], s.unit[:] = 1.0, 1.0, 1.0, 1.0, 1.0
     s.free[:] = np.arange(room.directions)
     if params.kind == FULL:
         s.Sigma[:] = np.eye(d)
@@ -135,6 +141,7 @@ def view_of(pool: Any, kind: int) -> Structures:
     place = pair + n * n
     free = place + n * rank
     basis = free + directions
+    origin = basis + directions * d
     return Structures(
         row(pool, 0, _HEAD),
         cube(pool, anchor, n // LANES, d, LANES),
@@ -153,12 +160,16 @@ def view_of(pool: Any, kind: int) -> Structures:
         row(pool, rows + 9 * n, n),
         row(pool, rows + 10 * n, n),
         row(pool, rows + 11 * n, n),
+        row(pool, rows + 12 * n, n),
         matrix(pool, odds, n, n),
         matrix(pool, odds_back, n, n),
         matrix(pool, pair, n, n),
         matrix(pool, place, n, rank),
         row(pool, free, directions),
         matrix(pool, basis, directions, d),
+        row(pool, origin, d),
+        row(pool, origin + d, d),
+        matrix(pool, origin + 2 * d, n, d),
     )
 
 

@@ -49,6 +49,7 @@ from spclust.params import Params
 
 _MOST_AT_ONCE = 1000  # structures: their pairs take 24 MB
 
+_COPIED = ("total", "mass", "count", "age", "id", "least", "renewals", "rank", "base", "scatter")
 _SUMS = [SEEN, PRUNED, MERGED, EVALUATIONS, RESCANS]  # what happened in all of them together
 
 
@@ -128,7 +129,18 @@ def _copy(source: Structures, slots: Integers, target: Structures, seats: Intege
     for name in ("anchor", "drift", "whiten"):
         blocks = getattr(source, name)[slots // LANES, :, slots % LANES]
         getattr(target, name)[seats // LANES, :, seats % LANES] = blocks
-    for name in ("total", "mass", "count", "age", "id", "least", "renewals", "rank", "base"):
+    for name in (
+        "total",
+        "mass",
+        "count",
+        "age",
+        "id",
+        "least",
+        "renewals",
+        "rank",
+        "base",
+        "scatter",
+    ):
         getattr(target, name)[seats] = getattr(source, name)[slots]
     now, before, gamma = target.head[CLOCK], source.head[CLOCK], target.head[GAMMA]
     target.recent[seats] = faded_to(now, before, gamma, source.recent[slots])

@@ -7,7 +7,7 @@ import numpy as np
 from river.base import Clusterer
 
 from spclust.arrays import Floats, Integers
-from spclust.core.stream import StructureTable
+from spclust.core.table import StructureTable
 from spclust.river.frames import numbers_in, series_like
 from spclust.river.learner import Learner
 from spclust.river.values import Name
@@ -202,8 +202,7 @@ class SPC(Learner, Clusterer):
     def _labels(self) -> Integers:
         """Label (k,) of each structure, oldest first; there must be some."""
         assert self._known is not None
-        stream = self._known.stream
-        return stream.clustering(stream.limit_of_eps(float(self.eps)), int(self.min_samples))
+        return self._known.stream.clusters(self.eps, int(self.min_samples))
 
     def _table(self) -> StructureTable:
         assert self._known is not None

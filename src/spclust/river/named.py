@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from spclust.arrays import Floats, Integers
-from spclust.core.stream import Stream, can_follow
+from spclust.core.clock import can_follow
+from spclust.core.stream import Stream
 from spclust.params import Params
 from spclust.river.growing import with_more_features
 from spclust.river.observed import (

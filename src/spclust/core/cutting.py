@@ -1,0 +1,238 @@
+"""Clusters of structures when nobody says how far apart they are: eps="auto".
+
+Structures are put together in single linkage, by distances under which a light structure is no
+bridge: as far as it has to look for its part of the points (`reaches`). A cluster is born where it
+falls off a larger one, at a distance h, and loses its structures one by one as the distance gets
+smaller, each at its own distance h_i. Its stability is the sum of mass_i log(h / h_i), the
+excess of mass of hierarchical density clustering, in logarithms: no unit matters. Of a cluster and
+its parts, those stay that are more stable. How many points make a part is not known: several shares
+of all are tried, and the smallest wins that is nearly as good as the best (`natural_clusters`).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spclust.arrays import Floats, Integers
+from spclust.core.compile import allocating, inner
+
+# Shares of all points that a part may need to be one.
+_SHARES = (0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2)
+_NEARLY = 0.8  # of the best score is as good
+_FOR_EACH = 0.05  # what log(clusters) costs: more of them are always a little more stable
+_BRIDGE = 0.25  # of the mean mass of structures, that one has to reach for to be a bridge
+_FEWEST = 2.0  # points that may be a part
+
+
+@allocating
+def distances(z: Floats) -> Floats:
+    """Euclidean distances (k, k) of rows z (k, d)."""
+    k, d = z.shape
+    D = np.zeros((k, k))
+    for i in range(k):
+        for j in range(i):
+            total = 0.0
+            for c in range(d):
+                total += (z[i, c] - z[j, c]) ** 2
+            D[i, j] = D[j, i] = np.sqrt(total)
+    return D
+
+
+@allocating
+def reaches(D: Floats, mass: Floats, least: float) -> Floats:
+    """How far (k,) each structure has to look to see so much mass, its own included."""
+    k = mass.size
+    reach = np.zeros(k)
+    for i in range(k):
+        if mass[i] >= least:
+            continue
+        seen = 0.0
+        for j in np.argsort(D[i]):
+            seen += mass[j]
+            reach[i] = D[i, j]
+            if seen >= least:
+                break
+    return reach
+
+
+@allocating
+def spanning_tree(D: Floats, reach: Floats) -> tuple[Integers, Integers, Floats]:
+    """Edges of the smallest spanning tree, shortest first: both ends (k - 1,) and length (k - 1,).
+
+    The length of an edge is at least the reach of both of its ends.
+    """
+    k = reach.size
+    best, nearest, inside = np.full(k, np.inf), np.zeros(k, np.int64), np.zeros(k, np.bool_)
+    ends, length, new = np.empty((2, k - 1), np.int64), np.empty(k - 1), 0
+    for e in range(k - 1):
+        inside[new] = True
+        shortest, chosen = np.inf, -1
+        for j in range(k):
+            if inside[j]:
+                continue
+            way = max(D[new, j], reach[new], reach[j])
+            if way < best[j]:
+                best[j], nearest[j] = way, new
+            if chosen < 0 or best[j] < shortest:
+                shortest, chosen = best[j], j
+        ends[0, e], ends[1, e], length[e] = nearest[chosen], chosen, shortest
+        new = chosen
+    order = np.argsort(length, kind="mergesort")
+    return ends[0][order], ends[1][order], length[order]
+
+
+class Tree(NamedTuple):
+    """Single linkage: nodes 0 .. k-1 are structures, node k + e is what edge e puts together."""
+
+    left: Integers  # (2k - 1,) the parts of a node, or -1
+    right: Integers
+    height: Floats  # (2k - 1,) length of the edge; of a structure, where it ends itself
+    mass: Floats  # (2k - 1,)
+
+
+@allocating
+def linked(first: Integers, second: Integers, length: Floats, mass: Floats, ends: Floats) -> Tree:
+    """The tree of edges, shortest first, over structures with a mass and an end (k,) each."""
+    k = mass.size
+    left, right = np.full(2 * k - 1, -1), np.full(2 * k - 1, -1)
+    height, masses = np.empty(2 * k - 1), np.empty(2 * k - 1)
+    height[:k], masses[:k] = ends, mass
+    top = np.arange(2 * k - 1)
+    for e in range(k - 1):
+        a, b = first[e], second[e]
+        while top[a] != a:
+            a = top[a]
+        while top[b] != b:
+            b = top[b]
+        node = k + e
+        left[node], right[node] = a, b
+        height[node], masses[node] = length[e], masses[a] + masses[b]
+        top[a] = top[b] = node
+        top[first[e]] = top[second[e]] = node
+    return Tree(left, right, height, masses)
+
+
+@inner
+def log_ratio(a: float, b: float) -> float:
+    """log(a / b), 0 if a is not the larger one; two copies of a point are at no distance."""
+    return np.log(a / max(b, 1e-300)) if a > b else 0.0
+
+
+@allocating
+def most_stable(tree: Tree, least: float) -> tuple[float, Integers]:
+    """Nodes of the tree that are the most stable clusters, if a part has a mass of `least` or more.
+
+    And the sum of their stabilities. The root is one only if it has no parts.
+    """
+    n = tree.mass.size
+    nodes, births = np.empty(n, np.int64), np.empty(n)
+    part1, part2 = np.full(n, -1), np.full(n, -1)
+    stability = np.zeros(n)
+    nodes[0], births[0], count, i = n - 1, tree.height[n - 1], 1, 0
+    while i < count:
+        node, birth, total = nodes[i], births[i], 0.0
+        while True:
+            age = log_ratio(birth, tree.height[node])
+            a, b = tree.left[node], tree.right[node]
+            if a < 0 or (tree.mass[a] < least and tree.mass[b] < least):
+                total += tree.mass[node] * age
+                break
+            if tree.mass[a] >= least and tree.mass[b] >= least:
+                total += tree.mass[node] * age
+                now = min(birth, tree.height[node])
+                nodes[count], births[count], part1[i] = a, now, count
+                nodes[count + 1], births[count + 1], part2[i] = b, now, count + 1
+                count += 2
+                break
+            light, node = (b, a) if tree.mass[a] >= least else (a, b)
+            total += tree.mass[light] * age
+        stability[i] = total
+        i += 1
+    best, stays = np.empty(count), np.zeros(count, np.bool_)
+    for i in range(count - 1, -1, -1):
+        best[i] = stability[i]
+        if part1[i] >= 0:
+            parts = best[part1[i]] + best[part2[i]]
+            stays[i] = i > 0 and stability[i] >= parts
+            best[i] = stability[i] if stays[i] else parts
+        else:
+            stays[i] = True
+    chosen, wanted = np.empty(count, np.int64), np.zeros(count, np.bool_)
+    wanted[0], found = True, 0
+    for i in range(count):
+        if not wanted[i]:
+            continue
+        if stays[i]:
+            chosen[found] = nodes[i]
+            found += 1
+        else:
+            wanted[part1[i]] = wanted[part2[i]] = True
+    return best[0], chosen[:found]
+
+
+@allocating
+def labelled(tree: Tree, chosen: Integers, first: Integers, second: Integers) -> Integers:
+    """Label (k,) of each structure: its chosen node; if it is in none, that of its neighbour.
+
+    The neighbour, that is, to which the shortest edges of the spanning tree lead.
+    """
+    k = first.size + 1
+    labels, below = np.full(k, -1), np.empty(2 * k, np.int64)
+    for label in range(chosen.size):
+        below[0], many = chosen[label], 1
+        while many > 0:
+            many -= 1
+            node = below[many]
+            if tree.left[node] < 0:
+                labels[node] = label
+            else:
+                below[many], below[many + 1] = tree.left[node], tree.right[node]
+                many += 2
+    while True:
+        changed = False
+        for e in range(k - 1):
+            a, b = labels[first[e]], labels[second[e]]
+            if (a < 0) != (b < 0):
+                labels[first[e]] = labels[second[e]] = max(a, b)
+                changed = True
+                break
+        if not changed:
+            return labels
+
+
+@allocating
+def natural_clusters(z: Floats, count: Floats) -> Integers:
+    """Cluster (k,) of each structure, by means z (k, d) and points `count` (k,)."""
+    k = count.size
+    labels = np.zeros(k, np.int64)
+    if k < 3:
+        return labels
+    D, total = distances(z), np.sum(count)
+    reach = reaches(D, count, _BRIDGE * total / k)
+    first, second, length = spanning_tree(D, reach)
+    nearest = np.full(k, np.inf)
+    near = np.full(k, np.inf)
+    for i in range(k):
+        for j in range(k):
+            if i != j:
+                nearest[i] = min(nearest[i], D[i, j])
+                near[i] = min(near[i], max(D[i, j], reach[i], reach[j]))
+    # A structure of several points ends where structures typically are neighbours.
+    typical = np.median(nearest)
+    ends = np.empty(k)
+    for i in range(k):
+        ends[i] = max(reach[i], min(near[i], typical) if count[i] > 1.0 else near[i])
+    tree = linked(first, second, length, count, ends)
+    scores = np.full(len(_SHARES), -np.inf)
+    for i in range(len(_SHARES)):
+        stability, chosen = most_stable(tree, max(_SHARES[i] * total, _FEWEST))
+        if chosen.size > 1:
+            scores[i] = stability / total - _FOR_EACH * np.log(chosen.size)
+    best = np.max(scores)
+    if not best > 0.0:
+        return labels
+    for i in range(len(_SHARES)):
+        if scores[i] >= _NEARLY * best:
+            _, chosen = most_stable(tree, max(_SHARES[i] * total, _FEWEST))
+            return labelled(tree, chosen, first, second)
+    return labels

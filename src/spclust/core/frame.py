@@ -1,0 +1,220 @@
+"""Coordinates that fit the data, if nobody says what a unit is: scale="auto".
+
+The stream is learnt in coordinates z = (x - origin) / unit, one unit for each feature, in which the
+scale is 1. The unit follows the structures: in each feature it is as large as two typical distances
+of a structure to its nearest neighbour. That is what a fresh structure has to reach for, in any
+number of features and with any N: much less, and structures that have grown take in each other
+before they take in the points between them; much more, and everything is typical everywhere.
+
+Coordinates are whole multiples of 2^-20, and units change by ratios that are found in coordinates.
+So the same points in other units, or far from the origin, have the same coordinates to the last
+bit, and get the same labels, ties included.
+"""
+
+import numpy as np
+
+from spclust.arrays import Floats, Integers, Rows
+from spclust.core import online
+from spclust.core.compile import allocating
+from spclust.core.kinds import DIAGONAL, LOWRANK, SPHERICAL
+from spclust.core.lanes import LANES
+from spclust.core.parts import aligned, aligned_copy
+from spclust.core.structures import (
+    BETA,
+    CAPACITY,
+    DUE,
+    GROWN,
+    KIND,
+    LIVE,
+    SEEN,
+    Structures,
+    means,
+    view,
+)
+from spclust.core.workspace import scratch_size
+
+_GRID = 2.0**20
+_GAPS = 4.0  # typical distances to the nearest neighbour that make a unit
+_TOLERATED = 0.5  # by so much, as a power of two, may units be off,
+_UNEVEN = 0.25  # and those of most features by so much more or less than the others
+_SAME = 1e-12  # squared distances below this share of the squared lengths are those of copies
+_GROWTH = 1.4  # units are looked at whenever so many times the points were learnt
+_TAIL = 0.05  # share of the points at each end of a feature that does not tell how wide it is
+_FARTHEST = 1e150
+_OUT_OF_SIGHT = 1e6  # where a feature is that differs from what all points had, for who only reads
+
+
+def begin(pool: Floats, x: Floats) -> None:
+    """Lay the frame at the first point. Modified in place: pool."""
+    s = view(pool)
+    s.origin[:], s.unit[:] = x, 0.0
+    s.head[DUE] = 2.0
+
+
+def learn_units(s: Structures, X: Rows) -> None:
+    """Give a unit to features in which a point differs for the first time. Modified in place: s."""
+    for c in np.flatnonzero(s.unit == 0.0):
+        offsets = np.abs(X[:, c] - s.origin[c])
+        different = np.flatnonzero(offsets)
+        if different.size:
+            s.unit[c] = offsets[different[0]]
+
+
+def coordinates(s: Structures, X: Rows) -> Floats:
+    """Coordinates (n, d) of the rows of X (n, d)."""
+    return in_units(np.ascontiguousarray(X, dtype=np.float64), s.origin, s.unit)
+
+
+@allocating
+def in_units(X: Floats, origin: Floats, unit: Floats) -> Floats:
+    """The rows of X (n, d) from an origin (d,), in units (d,), rounded."""
+    z = np.empty(X.shape)
+    for i in range(X.shape[0]):
+        for c in range(X.shape[1]):
+            offset = X[i, c] - origin[c]
+            if unit[c] > 0.0:
+                offset /= unit[c]
+            elif offset != 0.0:
+                offset = np.copysign(_OUT_OF_SIGHT, offset)
+            z[i, c] = min(max(np.rint(offset * _GRID) / _GRID, -_FARTHEST), _FARTHEST)
+    return z
+
+
+def places(s: Structures, z: Floats) -> Floats:
+    """Where coordinates z (n, d) are in the data."""
+    return s.origin + s.unit * z
+
+
+def next_look(pool: Floats) -> float:
+    """Points that will have been learnt when units are looked at again.
+
+    What fades has to be looked at again while it is still there.
+    """
+    seen, beta = float(pool[SEEN]), float(pool[BETA])
+    soon = np.inf if beta == 0.0 else seen + float(pool[CAPACITY]) + np.ceil(1.0 / beta)
+    return float(min(max(seen + 1.0, np.ceil(_GROWTH * seen)), soon))
+
+
+def fitting_units(s: Structures) -> Floats:
+    """Units (d,) that fit the structures; the present ones, if they nearly do."""
+    slots = np.arange(int(s.head[LIVE]))
+    z, count = means(s, slots), s.count[slots]
+    width = _widths(z, s.scatter[slots], count)
+    varied = width > 0.0
+    gap = _typical_gap(z[:, varied] / width[varied])
+    if gap == 0.0:
+        return s.unit.copy()
+    ratio = np.where(varied, _GAPS * gap * width, 1.0)
+    off = np.log2(ratio[varied])
+    common = float(np.median(off))
+    if abs(common) <= _TOLERATED and np.quantile(np.abs(off - common), 0.9) <= _UNEVEN:
+        return s.unit.copy()
+    return s.unit * ratio
+
+
+def _widths(z: Floats, scatter: Floats, count: Floats) -> Floats:
+    """Standard deviation (d,) of most points, or of all, if most are in one place.
+
+    By the means z (k, d), and the scatter (k, d) around them, of structures of `count` (k,) points.
+    """
+    shares = np.broadcast_to(count[:, np.newaxis], z.shape)
+    order = np.argsort(z, axis=0, kind="stable")
+    upto = np.cumsum(np.take_along_axis(shares, order, axis=0), axis=0)
+    before = upto - np.take_along_axis(shares, order, axis=0)
+    central = (upto > _TAIL * upto[-1]) & (before < (1.0 - _TAIL) * upto[-1])
+    kept = np.zeros(z.shape)
+    np.put_along_axis(kept, order, central.astype(float), axis=0)
+    width = _deviations(z, scatter, shares * kept, kept)
+    alike = width == 0.0
+    if alike.any():
+        width[alike] = _deviations(z, scatter, shares, np.ones(z.shape))[alike]
+    return width
+
+
+def _deviations(z: Floats, scatter: Floats, count: Floats, kept: Floats) -> Floats:
+    """Standard deviation (d,) of the points of the structures that are `kept` (k, d).
+
+    These differ from one feature to the next; `count` (k, d) are their points.
+    """
+    total = count.sum(axis=0)
+    middle = (count * z).sum(axis=0) / total
+    return np.sqrt((count * (z - middle) ** 2 + kept * scatter).sum(axis=0) / total)
+
+
+def _typical_gap(z: Floats) -> float:
+    """Median distance of the rows of z (k, d) to the nearest row that is another; 0 if none is."""
+    z = z - z.mean(axis=0)
+    squares = np.sum(z * z, axis=1)
+    sums = squares[:, np.newaxis] + squares
+    apart = sums - 2.0 * (z @ z.T)
+    apart[apart <= _SAME * sums] = np.inf
+    nearest = apart.min(axis=1)
+    nearest = nearest[nearest < np.inf]
+    return float(np.sqrt(np.median(nearest))) if nearest.size else 0.0
+
+
+def reframed(pool: Floats, origin: Floats, unit: Floats) -> Floats:
+    """The same structures in another frame, in new memory."""
+    pool = aligned_copy(pool)
+    s = view(pool)
+    ratio = np.where(s.unit > 0.0, s.unit, 1.0) / np.where(unit > 0.0, unit, 1.0)
+    shift = np.where(unit > 0.0, (s.origin - origin) / np.where(unit > 0.0, unit, 1.0), 0.0)
+    s.anchor[:] = s.anchor * ratio[:, np.newaxis] + shift[:, np.newaxis]
+    s.drift[:] *= ratio[:, np.newaxis]
+    s.scatter[:] *= ratio**2
+    grown = np.arange(int(s.head[GROWN]))
+    _stretch(s, grown, ratio)
+    s.origin[:], s.unit[:] = origin, unit
+    online.measure_all(pool, aligned(scratch_size(pool)))
+    return pool
+
+
+def _stretch(s: Structures, slots: Integers, ratio: Floats) -> None:
+    """Stretch what the spreads of some slots have beyond I by a ratio (d,). Modified in place: s.
+
+    The I of a fresh structure becomes that of the new unit, and nothing is left of the old one.
+    """
+    kind = int(s.head[KIND])
+    if kind == LOWRANK:
+        for slot in slots:
+            _stretch_lowrank(s, int(slot), ratio)
+    elif kind in (DIAGONAL, SPHERICAL):
+        longest = ratio.max() if kind == SPHERICAL else ratio
+        s.Sigma[slots] = 1.0 + np.maximum(s.Sigma[slots] - 1.0, 0.0) * longest**2
+        s.whiten[slots // LANES, :, slots % LANES] = 1.0 / np.sqrt(s.Sigma[slots, 0])
+    else:
+        fresh = np.eye(ratio.size)
+        for slot in slots:
+            s.Sigma[slot] = fresh + (s.Sigma[slot] - fresh) * np.outer(ratio, ratio)
+            W = _factor(s.Sigma[slot])
+            s.whiten[slot // LANES, :, slot % LANES] = W
+            s.least[slot], s.renewals[slot] = 1.0 / (W @ W), 0.0
+
+
+def _stretch_lowrank(s: Structures, slot: int, ratio: Floats) -> None:
+    """The same for a spread base (I - V^T V) + V^T S V. Modified in place: s.
+
+    Outside of V, base becomes what covers it in every feature.
+    """
+    rank, half = int(s.rank[slot]), s.Sigma.shape[2] // 2
+    numbers, corner = rank * (rank + 1) // 2, np.tril_indices(rank)
+    old = float(s.base[slot])
+    s.base[slot] = base = 1.0 + max(old - 1.0, 0.0) * float(ratio.max()) ** 2
+    if rank == 0:
+        return
+    rows = s.place[slot, :rank].astype(np.int64)
+    S = np.zeros((rank, rank))
+    S[corner] = s.Sigma[slot, 0, :numbers]
+    S += np.tril(S, -1).T - old * np.eye(rank)
+    Q, R = np.linalg.qr((s.basis[rows] * ratio).T)
+    S = R @ S @ R.T + base * np.eye(rank)
+    W = _factor(S)
+    s.basis[rows] = Q.T
+    s.Sigma[slot, 0, :numbers], s.Sigma[slot, 0, half : half + numbers] = S[corner], W
+    s.renewals[slot], s.least[slot] = 0.0, min(base, 1.0 / (W @ W))
+
+
+def _factor(Sigma: Floats) -> Floats:
+    """The factor W, packed, of a spread."""
+    W = np.linalg.inv(np.linalg.cholesky(Sigma))
+    return W[np.tril_indices(len(W))]
