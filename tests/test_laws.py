@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import special_ortho_group
 
-from spclust import SPC, datasets
+from spclust import datasets
+from tests.fixed import SPC
 from tests.strategies import online_params, seeds, streams
 
 

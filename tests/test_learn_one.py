@@ -7,8 +7,8 @@ import pickle
 import numpy as np
 import pytest
 
-from spclust import SPC
 from spclust.core import stream
+from tests.fixed import SPC
 
 
 def test_points_learnt_one_by_one_are_learnt_as_a_batch_is(X):

@@ -3,10 +3,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spclust import SPC, covariance_union, merge_all
+from spclust import covariance_union, merge_all
 from spclust.core.footprint import damping_sum
 from spclust.datasets import make_aggregation_like
 from spclust.metrics import nmi
+from tests.fixed import SPC
 from tests.strategies import online_params, seeds, streams
 
 TYPES = ("full", "diag", "spherical", "lowrank")

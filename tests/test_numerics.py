@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from spclust import SPC
 from spclust.core.structures import FARTHEST, IN_LOGS, LIVE, view
+from tests.fixed import SPC
 from tests.reference.algorithm1 import Algorithm1
 
 rng = np.random.default_rng(0)

@@ -16,7 +16,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from spclust import SPC, SPCOutlierDetector, last_rows, outliers
+from spclust import SPCOutlierDetector, last_rows, outliers
+from tests.fixed import SPC
 from tests.strategies import online_params, streams
 
 DETECTORS = [

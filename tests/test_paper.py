@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import normalized_mutual_info_score as nmi
 
-from spclust import SPC, datasets
+from spclust import datasets
+from tests.fixed import SPC
 
 AGGREGATION = {"n_structures": 30, "m": 1.5}
 SINE = {"n_structures": 30, "m": 1.4, "gamma": 0.1, "beta": 0.05}

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from matplotlib.patches import Ellipse
 
-from spclust import SPC, datasets, plot
+from spclust import datasets, plot
+from tests.fixed import SPC
 
 
 @pytest.fixture

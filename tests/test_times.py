@@ -10,7 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import spclust.river
-from spclust import SPC, SPCOutlierDetector, merge_all
+from spclust import SPCOutlierDetector, merge_all
+from tests.fixed import SPC
 from tests.reference.timed import TimedAlgorithm1
 from tests.strategies import online_params, seeds, streams
 

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from spclust import SPC
 from spclust.datasets import make_drifting
 from spclust.looking import Look
 from spclust.tracking import Tracker
+from tests.fixed import SPC
 from tests.strategies import online_params, seeds, streams
 
 # Many structures, a short memory, and what is pruned is forgotten: for streams that change.

@@ -9,7 +9,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from spclust import SPC, datasets
+from spclust import datasets
+from tests.fixed import SPC
 from tests.reference.algorithm1 import Algorithm1
 
 

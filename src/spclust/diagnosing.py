@@ -22,6 +22,7 @@ _FAR = 3.0
 # In clusters that hold together, neighbouring means are about half of scale apart: what was seen
 # on Gaussians in 2 to 20 dimensions and on moving waves, where scales gave the right clusters.
 _SCALES_FOR_A_GAP = 2.0
+_STRUCTURES_FOR_EACH = 3  # at least, of a cluster, for its shape and its neighbours to be seen
 _UNEQUAL = 100.0  # sizes of features whose ratio is above this are hardly in one unit
 _NEARLY_ALL, _MOST, _HALF = 0.9, 0.5, 0.5
 _FEW = 10  # points of a structure that had hardly begun
@@ -68,7 +69,8 @@ class Evidence:
     @property
     def limit(self) -> float:
         """NLT at which two structures still are neighbours."""
-        return -float(np.log1p(-self.eps)) if self.eps < 1.0 else np.inf
+        eps = float(self.eps)
+        return -float(np.log1p(-eps)) if eps < 1.0 else np.inf
 
     @property
     def advised_scale(self) -> float:
@@ -102,10 +104,13 @@ def findings(
 ) -> list[Finding]:
     """What looks wrong, causes first; `labels` (k,) are the clusters at `eps`."""
     seen = Evidence(stream, labels, names, eps)
-    for alone in (_too_early, _no_difference, _unequal_features):
+    first: tuple[_Check, ...] = (_too_early, _no_difference)
+    for alone in first if stream.framed else (*first, _unequal_features):
         if found := list(alone(seen)):
             return found  # whatever else could be said would follow from this
-    found = [one for check in _SCALE_AND_CUT for one in check(seen)][:1]
+    checks = () if stream.framed or eps == "auto" else _SCALE
+    checks += (_too_few, _in_one) if eps == "auto" else _CUT
+    found = [one for check in checks for one in check(seen)][:1]
     found += _forgotten(seen)
     return found or list(_one_holds_all(seen))
 
@@ -203,6 +208,25 @@ def _all_noise(e: Evidence) -> Iterator[Finding]:
         )
 
 
+def _too_few(e: Evidence) -> Iterator[Finding]:
+    if e.n_clusters > e.n / _STRUCTURES_FOR_EACH:
+        yield Finding(
+            "too_few_structures",
+            f"There are {e.n_clusters} clusters for n_structures={e.n}: where clusters touch, or "
+            "are far from round, so few structures for each cannot tell them apart: raise "
+            f"n_structures, to about {2 * _STRUCTURES_FOR_EACH * e.n_clusters}.",
+        )
+
+
+def _in_one(e: Evidence) -> Iterator[Finding]:
+    if e.k > 1 and e.n_clusters == 1:
+        yield Finding(
+            "one_cluster",
+            "Everything is one cluster: if there should be more, clustering(n_clusters=2) shows "
+            "where it falls apart first, and more structures may show it better.",
+        )
+
+
 def _forgotten(e: Evidence) -> Iterator[Finding]:
     pruned, seen = e.stream.pruned, e.stream.seen
     structures = max(seen - e.stream.merges - e.k, 1)  # that were forgotten: the others are merged
@@ -212,9 +236,13 @@ def _forgotten(e: Evidence) -> Iterator[Finding]:
             "forgotten",
             f"{pruned / seen:.0%} of the points were forgotten, in structures of "
             f"{pruned / structures:.1f} points on average that were lighter than "
-            f"w_min={e.stream.params.w_min:g}: lower w_min, to about {_number(_LIGHT / e.n)}, or "
-            f"raise scale, to about {_number(max(e.advised_scale, 2 * e.scale))}.",
+            f"w_min={e.stream.params.w_min:g}: lower w_min, to about {_number(_LIGHT / e.n)}"
+            + ("." if e.stream.framed else _or_raise_scale(e)),
         )
+
+
+def _or_raise_scale(e: Evidence) -> str:
+    return f", or raise scale, to about {_number(max(e.advised_scale, 2 * e.scale))}."
 
 
 def _one_holds_all(e: Evidence) -> Iterator[Finding]:
@@ -223,7 +251,8 @@ def _one_holds_all(e: Evidence) -> Iterator[Finding]:
         yield Finding(
             "one_holds_all",
             f"One of {e.k} structures holds {share:.0%} of the points: if there is more to see in "
-            f"it, raise n_structures, to about {2 * e.n}, or choose another scale.",
+            f"it, raise n_structures, to about {2 * e.n}"
+            + ("." if e.stream.framed else ", or choose another scale."),
         )
 
 
@@ -238,10 +267,5 @@ def _number(value: float) -> str:
 
 
 _Check = Callable[[Evidence], Iterator[Finding]]
-_SCALE_AND_CUT: tuple[_Check, ...] = (
-    _scale_too_small,
-    _scale_too_large,
-    _all_alone,
-    _all_noise,
-    _one_cluster,
-)
+_SCALE: tuple[_Check, ...] = (_scale_too_small, _scale_too_large)
+_CUT: tuple[_Check, ...] = (_all_alone, _all_noise, _one_cluster)

@@ -115,7 +115,8 @@ def _read_version_1(data: bytes) -> Content:
         old = arrays["head"]
         head = np.concatenate([old, [1.0, 0.0, 0.0, 100.0 * old[0]], np.zeros(4)])
         arrays = {**arrays, "head": head, "recent": arrays["count"]}
-        arrays |= {name: np.empty(0) for name in ("owner", "origin", "unit")}  # as in a new one
+        arrays |= {name: np.empty(0) for name in ("owner", "origin", "unit")}  # as in a new one,
+        arrays["scatter"] = np.empty((0, int(old[1])))  # for the first two numbers are N and d
     return Content(header, arrays)
 
 

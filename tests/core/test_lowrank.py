@@ -9,11 +9,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import normalized_mutual_info_score
 
-from spclust import SPC
 from spclust.core import stream
 from spclust.core.structures import FREE, view
 from spclust.core.workspace import scratch_size
 from tests.core.test_oracle import TIE
+from tests.fixed import SPC
 from tests.reference.algorithm1 import Algorithm1, covariance_union
 from tests.strategies import online_params, streams
 

@@ -6,9 +6,10 @@ from scipy.cluster.hierarchy import linkage
 from scipy.stats import rankdata
 from sklearn.cluster import dbscan
 
-from spclust import SPC, typicality
+from spclust import typicality
 from spclust.core.offline import dbscan_labels, odds_limit
 from tests.core.test_typicality import distance
+from tests.fixed import SPC
 from tests.strategies import online_params, seeds, streams
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from spclust import SPC
+from tests.fixed import SPC
 from tests.reference.algorithm1 import Algorithm1
 from tests.strategies import online_params, streams
 

@@ -7,14 +7,14 @@ import pytest
 from river import anomaly, checks, evaluate, metrics, preprocessing
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
-import spclust
 from spclust.river import SPCAnomalyDetector
+from tests import fixed
 from tests.river_interface.streams import WithOutliers, as_points, learnt, two_blobs
 
 
 def test_scores_are_those_of_the_estimator():
     X, _ = two_blobs(d=3)
-    ours, theirs = learnt(SPCAnomalyDetector(), as_points(X)), spclust.SPC().partial_fit(X)
+    ours, theirs = learnt(SPCAnomalyDetector(), as_points(X)), fixed.SPC().partial_fit(X)
     far = np.concatenate([X[:50], 100.0 * X[:50]])
     scores = [ours.score_one(x) for x in as_points(far)]
     assert np.array_equal(scores, -theirs.score_samples(far))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from river import compose, evaluate, metrics, preprocessing
 
-import spclust
 from spclust.river import SPC, Cluster, MicroCluster
+from tests import fixed
 from tests.river_interface.streams import KINDS, as_points, learnt, pool, two_blobs
 
 PRUNING = {"n_structures": 7, "beta": 0.3, "gamma": 0.05, "w_min": 0.2}
@@ -21,7 +21,7 @@ PRUNING = {"n_structures": 7, "beta": 0.3, "gamma": 0.05, "w_min": 0.2}
 def test_it_is_the_estimator_to_the_last_bit(params, kind, d):
     X, _ = two_blobs(d=d)
     params = {**params, "covariance_type": kind}
-    ours, theirs = learnt(SPC(**params), as_points(X)), spclust.SPC(**params).partial_fit(X)
+    ours, theirs = learnt(SPC(**params), as_points(X)), fixed.SPC(**params).partial_fit(X)
     assert pool(ours) == theirs._stream.pool.tobytes()
     assert [ours.predict_one(x) for x in as_points(X)] == theirs.predict(X).tolist()
     assert ours.n_clusters == theirs.n_clusters_
@@ -32,7 +32,7 @@ def test_it_is_the_estimator_to_the_last_bit(params, kind, d):
 def test_memory_that_grows_while_pruning_is_the_one_that_is_learnt_into():
     X = np.random.default_rng(0).normal(scale=0.3, size=(400, 20))
     params = {**PRUNING, "nlt_max": 1e9, "covariance_type": "lowrank"}
-    ours, theirs = SPC(**params), spclust.SPC(**params).partial_fit(X)
+    ours, theirs = SPC(**params), fixed.SPC(**params).partial_fit(X)
     for x in X:
         ours.learn_one({f"{j:02}": value for j, value in enumerate(x.tolist())})
     assert pool(ours) == theirs._stream.pool.tobytes()
@@ -134,7 +134,7 @@ def test_in_a_pipeline_it_sees_what_the_steps_before_it_make_of_a_point():
 
 def test_parameters_in_flight_count_from_the_next_point_on():
     X, _ = two_blobs()
-    ours, theirs = learnt(SPC(**PRUNING), as_points(X[:150])), spclust.SPC(**PRUNING)
+    ours, theirs = learnt(SPC(**PRUNING), as_points(X[:150])), fixed.SPC(**PRUNING)
     theirs.partial_fit(X[:150])
     changed = {"beta": 0.01, "gamma": 0.2, "w_min": 0.05, "nlt_max": 1.0}
     ours.mutate(changed)

@@ -185,7 +185,7 @@ def test_every_float_has_its_way_through_the_header(number):
 
 
 def test_a_change_that_is_not_allowed_is_not_allowed_after_loading(X):
-    model = SPC(10).fit(X).set_params(scale=2.0, beta=0.5)
+    model = SPC(10, scale=1.0).fit(X).set_params(scale=2.0, beta=0.5)
     again = SPC.from_bytes(model.to_bytes())
     with pytest.raises(ValueError, match=r"scale was changed from 1.0 to 2.0"):
         again.partial_fit(X)
@@ -256,6 +256,6 @@ def test_names_of_clusters_and_events_come_back():
 
 
 def test_outliers_among_the_last_rows_come_back(X):
-    model = SPC(10, outlier_nlt=1.0).fit(X)
+    model = SPC(10, outlier_nlt=1.0, scale=1.0).fit(X)
     assert -1 in model.labels_
     assert np.array_equal(SPC.from_bytes(model.to_bytes()).labels_, model.labels_)

@@ -6,7 +6,8 @@ falls off a larger one, at a distance h, and loses its structures one by one as 
 smaller, each at its own distance h_i. Its stability is the sum of mass_i log(h / h_i), the
 excess of mass of hierarchical density clustering, in logarithms: no unit matters. Of a cluster and
 its parts, those stay that are more stable. How many points make a part is not known: several shares
-of all are tried, and the smallest wins that is nearly as good as the best (`natural_clusters`).
+of all are tried, and the smallest wins that is nearly as good as the best (`natural_clusters`). The
+heaviest cluster does not count there: that something falls off it says nothing for it.
 """
 
 from typing import NamedTuple
@@ -19,9 +20,10 @@ from spclust.core.compile import allocating, inner
 # Shares of all points that a part may need to be one.
 _SHARES = (0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2)
 _NEARLY = 0.8  # of the best score is as good
-_FOR_EACH = 0.05  # what log(clusters) costs: more of them are always a little more stable
-_BRIDGE = 0.25  # of the mean mass of structures, that one has to reach for to be a bridge
+_FOR_EACH = 0.07  # what log(clusters) costs: more of them are always a little more stable
+_BRIDGE = 1.0  # of the mean mass of structures, that one has to reach for to be a bridge
 _FEWEST = 2.0  # points that may be a part
+_TILE = np.sqrt(12.0)  # width of a uniform distribution, in standard deviations
 
 
 @allocating
@@ -122,7 +124,8 @@ def log_ratio(a: float, b: float) -> float:
 def most_stable(tree: Tree, least: float) -> tuple[float, Integers]:
     """Nodes of the tree that are the most stable clusters, if a part has a mass of `least` or more.
 
-    And the sum of their stabilities. The root is one only if it has no parts.
+    And the sum of their stabilities, without that of the heaviest. The root is one only if it has
+    no parts.
     """
     n = tree.mass.size
     nodes, births = np.empty(n, np.int64), np.empty(n)
@@ -158,16 +161,18 @@ def most_stable(tree: Tree, least: float) -> tuple[float, Integers]:
         else:
             stays[i] = True
     chosen, wanted = np.empty(count, np.int64), np.zeros(count, np.bool_)
-    wanted[0], found = True, 0
+    wanted[0], found, heaviest = True, 0, -1
     for i in range(count):
         if not wanted[i]:
             continue
         if stays[i]:
             chosen[found] = nodes[i]
             found += 1
+            if heaviest < 0 or tree.mass[nodes[i]] > tree.mass[nodes[heaviest]]:
+                heaviest = i
         else:
             wanted[part1[i]] = wanted[part2[i]] = True
-    return best[0], chosen[:found]
+    return best[0] - stability[heaviest], chosen[:found]
 
 
 @allocating
@@ -201,8 +206,35 @@ def labelled(tree: Tree, chosen: Integers, first: Integers, second: Integers) ->
 
 
 @allocating
-def natural_clusters(z: Floats, count: Floats) -> Integers:
-    """Cluster (k,) of each structure, by means z (k, d) and points `count` (k,)."""
+def own_distances(D: Floats, reach: Floats, count: Floats, radius: Floats, d: int) -> Floats:
+    """Distance (k,) at which each structure ends by itself: that of its points, or its neighbours.
+
+    Points that fill a structure evenly are as wide as its neighbours are away. Where the radius is
+    not known (0), structures of several points end where structures typically are neighbours.
+    """
+    k = count.size
+    nearest, ends = np.full(k, np.inf), np.full(k, np.inf)
+    for i in range(k):
+        for j in range(k):
+            if i != j:
+                nearest[i] = min(nearest[i], D[i, j])
+                ends[i] = min(ends[i], max(D[i, j], reach[i], reach[j]))
+    typical = np.median(nearest)
+    for i in range(k):
+        if radius[i] > 0.0:
+            ends[i] = min(ends[i], max(_TILE * radius[i] / np.sqrt(d), 1e-3 * ends[i]))
+        elif count[i] > 1.0:
+            ends[i] = min(ends[i], typical)
+        ends[i] = max(ends[i], reach[i])
+    return ends
+
+
+@allocating
+def natural_clusters(z: Floats, count: Floats, radius: Floats) -> Integers:
+    """Cluster (k,) of each structure, by means z (k, d), points (k,) and root mean square radius.
+
+    The radius (k,) is 0 if it is not known.
+    """
     k = count.size
     labels = np.zeros(k, np.int64)
     if k < 3:
@@ -210,18 +242,7 @@ def natural_clusters(z: Floats, count: Floats) -> Integers:
     D, total = distances(z), np.sum(count)
     reach = reaches(D, count, _BRIDGE * total / k)
     first, second, length = spanning_tree(D, reach)
-    nearest = np.full(k, np.inf)
-    near = np.full(k, np.inf)
-    for i in range(k):
-        for j in range(k):
-            if i != j:
-                nearest[i] = min(nearest[i], D[i, j])
-                near[i] = min(near[i], max(D[i, j], reach[i], reach[j]))
-    # A structure of several points ends where structures typically are neighbours.
-    typical = np.median(nearest)
-    ends = np.empty(k)
-    for i in range(k):
-        ends[i] = max(reach[i], min(near[i], typical) if count[i] > 1.0 else near[i])
+    ends = own_distances(D, reach, count, radius, z.shape[1])
     tree = linked(first, second, length, count, ends)
     scores = np.full(len(_SHARES), -np.inf)
     for i in range(len(_SHARES)):
@@ -229,10 +250,8 @@ def natural_clusters(z: Floats, count: Floats) -> Integers:
         if chosen.size > 1:
             scores[i] = stability / total - _FOR_EACH * np.log(chosen.size)
     best = np.max(scores)
-    if not best > 0.0:
-        return labels
     for i in range(len(_SHARES)):
-        if scores[i] >= _NEARLY * best:
+        if scores[i] > -np.inf and scores[i] >= best - (1.0 - _NEARLY) * abs(best):
             _, chosen = most_stable(tree, max(_SHARES[i] * total, _FEWEST))
             return labelled(tree, chosen, first, second)
     return labels

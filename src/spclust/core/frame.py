@@ -41,6 +41,7 @@ _SAME = 1e-12  # squared distances below this share of the squared lengths are t
 _GROWTH = 1.4  # units are looked at whenever so many times the points were learnt
 _TAIL = 0.05  # share of the points at each end of a feature that does not tell how wide it is
 _FARTHEST = 1e150
+_SMALLEST, _LARGEST = 1e-290, 1e300  # units
 _OUT_OF_SIGHT = 1e6  # where a feature is that differs from what all points had, for who only reads
 
 
@@ -54,10 +55,11 @@ def begin(pool: Floats, x: Floats) -> None:
 def learn_units(s: Structures, X: Rows) -> None:
     """Give a unit to features in which a point differs for the first time. Modified in place: s."""
     for c in np.flatnonzero(s.unit == 0.0):
-        offsets = np.abs(X[:, c] - s.origin[c])
-        different = np.flatnonzero(offsets)
+        different = np.flatnonzero(X[:, c] != s.origin[c])
         if different.size:
-            s.unit[c] = offsets[different[0]]
+            with np.errstate(over="ignore"):
+                offset = abs(float(X[different[0], c]) - s.origin[c])
+            s.unit[c] = min(max(offset, _SMALLEST), _LARGEST)
 
 
 def coordinates(s: Structures, X: Rows) -> Floats:
@@ -109,7 +111,8 @@ def fitting_units(s: Structures) -> Floats:
     common = float(np.median(off))
     if abs(common) <= _TOLERATED and np.quantile(np.abs(off - common), 0.9) <= _UNEVEN:
         return s.unit.copy()
-    return s.unit * ratio
+    with np.errstate(over="ignore", under="ignore"):
+        return np.where(varied, np.clip(s.unit * ratio, _SMALLEST, _LARGEST), s.unit)
 
 
 def _widths(z: Floats, scatter: Floats, count: Floats) -> Floats:

@@ -20,7 +20,7 @@ _CLUSTER = 0.5  # of the mean mass of structures makes a new cluster
 def decide(s: Structures) -> None:
     """Give all structures to the clusters that are there now. Modified in place: s."""
     slots = np.arange(int(s.head[LIVE]))
-    s.owner[slots] = natural_clusters(means(s, slots), s.count[slots]) + 1.0
+    s.owner[slots] = _natural(s, slots) + 1.0
     seen, beta = float(s.head[SEEN]), float(s.head[BETA])
     soon = np.inf if beta == 0.0 else seen + np.ceil(_MEMORIES / beta)
     s.head[CUT_DUE] = min(np.ceil(_GROWTH * seen), max(soon, seen + s.head[CAPACITY]))
@@ -28,12 +28,18 @@ def decide(s: Structures) -> None:
 
 def standing_clusters(s: Structures, slots: Integers) -> Integers:
     """Cluster (k,) of each of the structures in `slots`, numbered as they come."""
-    z, count = means(s, slots), s.count[slots]
-    fresh, owner = natural_clusters(z, count), s.owner[slots].astype(np.int64) - 1
+    fresh, owner = _natural(s, slots), s.owner[slots].astype(np.int64) - 1
     if np.any(owner >= 0):
-        fresh = _followed(fresh, owner, z, count)
+        fresh = _followed(fresh, owner, means(s, slots), s.count[slots])
     _, first, found = np.unique(fresh, return_index=True, return_inverse=True)
     labels: Integers = np.argsort(np.argsort(first))[found]
+    return labels
+
+
+def _natural(s: Structures, slots: Integers) -> Integers:
+    count = s.count[slots]
+    radius = np.sqrt(s.scatter[slots].sum(axis=1) / count)
+    labels: Integers = natural_clusters(means(s, slots), count, radius)
     return labels
 
 

@@ -16,6 +16,7 @@ from spclust.arrays import Floats, Integers
 from spclust.core import online
 from spclust.core.clock import faded_to
 from spclust.core.footprint import damping_sum
+from spclust.core.frame import reframed
 from spclust.core.kinds import LOWRANK, Room
 from spclust.core.lanes import LANES
 from spclust.core.parts import aligned
@@ -23,8 +24,10 @@ from spclust.core.structures import (
     BETA,
     CLOCK,
     CRAMPED,
+    DUE,
     EVALUATIONS,
     FEATURES,
+    FRAMED,
     FREE,
     GAMMA,
     GAP,
@@ -63,6 +66,7 @@ def united(pools: Sequence[Floats], params: Params, concurrent: bool) -> Floats:
     while len(pools) > group:
         parts = [pools[k : k + group] for k in range(0, len(pools), group)]
         pools = [united(part, params, concurrent) if len(part) > 1 else part[0] for part in parts]
+    pools = in_one_frame(pools)
     live = sum(int(pool[LIVE]) for pool in pools)
     wide = params._replace(n_structures=max(live, params.n_structures))
     pool = gathered(pools, wide, params.beta if concurrent else 0.0)
@@ -81,6 +85,15 @@ def united(pools: Sequence[Floats], params: Params, concurrent: bool) -> Floats:
     return pool
 
 
+def in_one_frame(pools: Sequence[Floats]) -> Sequence[Floats]:
+    """The same states in the largest units of them all, if units follow the data."""
+    if pools[0][FRAMED] == 0.0:
+        return pools
+    views = [view(pool) for pool in pools]
+    origin, unit = views[0].origin, np.max([each.unit for each in views], axis=0)
+    return [reframed(pool, origin, unit) for pool in pools]
+
+
 def gathered(pools: Sequence[Floats], params: Params, fading: float = 0.0) -> Floats:
     """A state with the structures of several, measured anew; ids go on from one to the next.
 
@@ -96,6 +109,7 @@ def gathered(pools: Sequence[Floats], params: Params, fading: float = 0.0) -> Fl
     s.head[LARGEST] = max(each.head[LARGEST] for each in views)
     s.head[TIMED], s.head[GAP] = views[0].head[TIMED], views[-1].head[GAP]
     s.head[CLOCK] = max(each.head[CLOCK] for each in views)
+    s.origin[:], s.unit[:] = views[0].origin, views[0].unit
     seats = [0]
     for grown in (True, False):  # grown structures sit first
         for each in views:
@@ -111,6 +125,7 @@ def gathered(pools: Sequence[Floats], params: Params, fading: float = 0.0) -> Fl
             s.id[start:stop] += earlier
         earlier += each.head[SEEN]
     s.head[_SUMS] = sum(each.head[_SUMS] for each in views)
+    s.head[DUE] = s.head[SEEN] + 1.0
     online.measure_all(pool, aligned(scratch_size(pool)))
     return pool
 

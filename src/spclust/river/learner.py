@@ -116,6 +116,11 @@ class Learner:
 
     def _check(self, name: str, value: Any) -> None:
         owner = type(self).__name__
+        if name == "scale" and value == "auto":
+            raise ValueError(
+                f'scale of {owner} must be a number: "auto" is for arrays, spclust.SPC, where '
+                "features do not come and go. StandardScaler() | SPC(scale=0.5) is a start."
+            )
         if name in TABLE:
             validate({name: value}, owner)
         elif name == "covariance_type":

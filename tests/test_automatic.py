@@ -1,0 +1,242 @@
+"""scale="auto" and eps="auto": nothing to choose, whatever the unit of the data."""
+
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import pdist, squareform
+from sklearn.metrics import normalized_mutual_info_score as nmi
+
+from spclust import SPC, SPCOutlierDetector, datasets, merge_all
+from spclust.core import cutting, frame
+from spclust.core.structures import view
+from tests.strategies import seeds, streams
+
+KINDS = ["full", "diag", "spherical", "lowrank"]
+
+
+def gaussians(seed=0, n=1500, k=6, d=2, sep=12.0):
+    rng = np.random.default_rng(seed)
+    centres = rng.permutation(np.stack(np.meshgrid(*[np.arange(3.0)] * d), -1).reshape(-1, d))[:k]
+    y = rng.integers(k, size=n)
+    return sep * centres[y] + rng.normal(size=(n, d)) * rng.uniform(0.5, 1.5, size=k)[
+        y, np.newaxis
+    ], y
+
+
+def pool(model):
+    return model._stream.pool.tobytes()
+
+
+def coordinates_of(model):
+    """The state but for origin and unit, which are in the unit of the data."""
+    state = model._stream.pool.copy()
+    s = view(state)
+    s.origin[:] = s.unit[:] = 0.0
+    return state
+
+
+@pytest.mark.parametrize("order", ["shuffled", "sorted"])
+@pytest.mark.parametrize("d", [2, 3, 5])
+def test_plain_clusters_are_found_with_nothing_set(d, order):
+    for seed in range(3):
+        X, y = gaussians(seed, d=d)
+        if order == "sorted":
+            X, y = X[np.argsort(y, kind="stable")], np.sort(y)
+        model = SPC(100).fit(X * 10.0 ** np.arange(-3, d - 3) + 1e4)
+        assert nmi(y, model.labels_) > 0.9  # two that are much nearer than the others may be one
+        assert model.n_clusters_ in (5, 6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_labels_do_not_depend_on_units_or_on_the_origin(kind):
+    X, _ = gaussians(1, n=600, d=3)
+    X = np.round(X, 1)  # so that there are ties
+    base = SPC(40, covariance_type=kind).fit(X)
+    own = 10.0 ** np.random.default_rng(0).uniform(-6, 6, size=3)
+    for other in (*(X * 10.0**k for k in range(-6, 7, 2)), X * own, X + 1e6, X * own - 1e3 * own):
+        model = SPC(40, covariance_type=kind).fit(other)
+        assert np.array_equal(model.labels_, base.labels_)
+    assert np.array_equal(coordinates_of(SPC(40).fit(X * 2.0**70)), coordinates_of(SPC(40).fit(X)))
+
+
+@settings(max_examples=25)
+@given(streams(least_points=30), st.integers(2, 25), st.sampled_from(KINDS), st.data())
+def test_cuts_single_points_saving_and_pickling_leave_the_same_state(X, n, kind, data):
+    params = {
+        "n_structures": n,
+        "covariance_type": kind,
+        "beta": data.draw(st.sampled_from([0, 0.05])),
+    }
+    whole, parts = SPC(**params).fit(X), SPC(**params)
+    at = 0
+    while at < len(X):
+        size = data.draw(st.integers(1, 30))
+        if size == 1:
+            parts.learn_one(np.array(X[at], dtype=float))
+        else:
+            parts.partial_fit(X[at : at + size])
+        at += size
+        parts = pickle.loads(pickle.dumps(parts)) if size % 2 else SPC.from_bytes(parts.to_bytes())
+    assert pool(parts) == pool(whole)
+    assert np.array_equal(parts.predict(X), whole.predict(X))
+    before = pool(whole)
+    _ = (
+        whole.structures_,
+        whole.labels_,
+        whole.typicality(X[:3]),
+        whole.describe(),
+        whole.diagnose(),
+    )
+    assert pool(whole) == before
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_new_frame_moves_nothing_in_the_data(kind):
+    X, _ = gaussians(2, n=400, d=3)
+    s = SPC(20, covariance_type=kind).fit(X)._stream
+    before, order = s.table(np.zeros(20, dtype=int)), s.order()
+    unit = s.structures.unit * 3.7
+    other = view(frame.reframed(s.pool, s.structures.origin + 5.0, unit))
+    means = frame.places(other, frame.means(other, order))
+    np.testing.assert_allclose(means, before.mean, rtol=1e-9, atol=1e-9)
+    grown = before.count > 1
+    beyond = before.covariance - np.diag(s.unit**2)  # what is beyond a fresh structure stays
+    s.__setstate__({"params": s.params, "pool": frame.reframed(s.pool, s.structures.origin, unit)})
+    after = s.table(np.zeros(20, dtype=int)).covariance - np.diag(s.unit**2)
+    if kind in ("full", "diag", "lowrank"):
+        np.testing.assert_allclose(
+            after[grown], beyond[grown], rtol=1e-6, atol=1e-9 * np.max(unit) ** 2
+        )
+    distances = s.nlt(X[:5], np.zeros(20, dtype=int), 1)
+    assert np.isfinite(distances).all()
+
+
+def test_units_follow_a_stream_that_grows():
+    rng = np.random.default_rng(0)
+    model = SPC(50).fit(rng.normal(size=(300, 2)))
+    small = model._stream.unit.copy()
+    far = 100.0 * rng.normal(size=(3000, 2))
+    model.partial_fit(far)
+    assert np.all(model._stream.unit > 20.0 * small)
+    steady = model._stream.unit.copy()
+    model.partial_fit(far).partial_fit(far)
+    assert np.all(np.abs(np.log2(model._stream.unit / steady)) < 1.5)
+
+
+def test_features_that_never_vary_or_vary_late_are_no_trouble():
+    X, _ = gaussians(3)
+    late = np.column_stack([X, np.full(len(X), 7.0), np.r_[np.zeros(700), np.arange(800.0) % 3]])
+    model = SPC(100).fit(late)
+    assert np.isfinite(model.structures_.mean).all()
+    assert np.isfinite(model.structures_.covariance).all()
+    constant = SPC(10).fit(np.ones((40, 2)))
+    assert constant.n_clusters_ == 1
+    assert constant.predict([[1.0, 1.0], [2.0, -1.0]]).tolist() == [0, 0]
+    assert SPC(100).fit(X).n_clusters_ == 6
+
+
+@pytest.mark.parametrize("factor", [1e-250, 1e-150, 1e150, 1e250])
+def test_extreme_units(factor):
+    X, _ = gaussians(4, n=400)
+    assert np.array_equal(SPC(30).fit(X * factor).labels_, SPC(30).fit(X).labels_)
+
+
+def test_two_points_as_far_apart_as_floats_can_be():
+    model = SPC(2).fit([[-1.7e308, 0.0], [1.7e308, 1.0], [0.0, 0.5], [1.0, 0.5]])
+    assert np.isfinite(model.structures_.mean).all()
+
+
+def test_the_number_of_clusters_stands_while_nothing_happens():
+    rng = np.random.default_rng(0)
+    centres = rng.uniform(0, 20, size=(12, 2))  # some of which touch
+    X = centres[rng.integers(12, size=60_000)] + rng.normal(size=(60_000, 2))
+    model, counts = SPC(50), []
+    for part in np.split(X, 60):
+        counts.append(model.partial_fit(part).n_clusters_)
+    last = counts[6:]
+    assert sum(a != b for a, b in pairwise(last)) <= 2
+
+
+def test_a_new_cluster_is_seen_before_the_next_decision():
+    rng = np.random.default_rng(1)
+    model = SPC(30).fit(rng.normal(size=(10_000, 2)) + 30.0 * rng.integers(2, size=(10_000, 1)))
+    assert model.n_clusters_ == 2
+    model.partial_fit(rng.normal(size=(1_000, 2)) + np.array([200.0, -100.0]))
+    assert model.n_clusters_ == 3
+    assert len(set(model.predict([[0, 0], [30, 30], [200, -100]]))) == 3
+
+
+def test_shards_of_different_units_are_merged():
+    X, y = gaussians(5, n=4000)
+    parts = [SPC(60).fit(X[k::4]) for k in range(4)]
+    whole = merge_all(parts)
+    assert whole.n_samples_seen_ == 4000
+    assert nmi(y, whole.predict(X)) > 0.95
+    small, large = SPC(60).fit(X[y == 0] * 0.01), SPC(60).fit(X[y != 0])
+    both = small + large
+    both.partial_fit(X[:200])
+    assert both.structures_.count.sum() + both._stream.pruned == len(X) + 200
+
+
+def test_tracking_time_stamps_and_outliers_work_without_a_scale():
+    X, _ = gaussians(6, n=2000)
+    model = SPC(60, track_every=100, beta=0.001).fit(X, t=np.arange(2000.0))
+    assert sum(event.kind == "birth" for event in model.events_) >= 6
+    detector = SPCOutlierDetector(60, scale="auto").fit(X)
+    far = detector.score_samples([[200.0, 200.0]])
+    assert far < detector.score_samples(X).min()
+
+
+def test_drifting_waves_and_the_papers_sets():
+    X, y = datasets.make_sine(seed=0)[:2]
+    assert nmi(y, SPC(100).fit(X).labels_) > 0.97
+    X, y = datasets.make_overlapping(seed=0)[:2]
+    assert nmi(y, SPC(100).fit(X).labels_) > 0.85
+
+
+def test_the_cut_alone_works_with_a_fixed_scale():
+    X, y = gaussians(7)
+    model = SPC(60, scale=3.0, eps="auto").fit(X)
+    assert nmi(y, model.labels_) > 0.97
+    assert np.array_equal(
+        SPC(60, scale=3.0, eps=0.95).fit(X).clustering("auto"), model.clustering()
+    )
+    with pytest.raises(ValueError, match='"auto" or a number'):
+        model.clustering("all")
+    with pytest.raises(ValueError, match="scale"):
+        SPC(scale="large").fit(X)
+
+
+def test_too_few_structures_are_told():
+    X, _ = gaussians(8, k=9)
+    assert "too_few_structures" in [found.code for found in SPC(20).fit(X).diagnose()]
+    assert SPC(100).fit(X).diagnose() == []
+
+
+@settings(max_examples=30)
+@given(seeds, st.integers(3, 40), st.integers(1, 4))
+def test_the_tree_is_single_linkage(seed, k, d):
+    rng = np.random.default_rng(seed)
+    z, mass = rng.normal(size=(k, d)), rng.integers(1, 20, size=k).astype(float)
+    D = cutting.distances(z)
+    np.testing.assert_allclose(D, squareform(pdist(z)), rtol=1e-12)
+    reach = cutting.reaches(D, mass, 0.7 * mass.mean())
+    for i in range(k):
+        order = np.argsort(D[i])
+        need = order[: np.searchsorted(np.cumsum(mass[order]), 0.7 * mass.mean()) + 1]
+        assert reach[i] == D[i, need].max()
+    first, second, length = cutting.spanning_tree(D, reach)
+    R = np.maximum(np.maximum(D, reach), reach[:, np.newaxis])
+    np.fill_diagonal(R, 0.0)
+    np.testing.assert_allclose(length, linkage(squareform(R), "single")[:, 2], rtol=1e-12)
+    tree = cutting.linked(first, second, length, mass, np.zeros(k))
+    assert tree.mass[-1] == pytest.approx(mass.sum())
+    stability, chosen = cutting.most_stable(tree, 3.0)
+    labels = cutting.labelled(tree, chosen, first, second)
+    assert stability >= -1e-9
+    assert set(labels) == set(range(len(chosen)))
