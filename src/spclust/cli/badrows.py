@@ -29,6 +29,11 @@ class BadRows:
         path = collected_to(on_bad_row)
         self.file = None if path is None else Records(path, keep)
 
+    def close(self) -> None:
+        """Close the file of bad rows."""
+        if self.file is not None:
+            self.file.close()
+
     def take(self, bad: list[tuple[str, BadRow]]) -> None:
         """Take note of bad rows, each with the name of its file."""
         for path, each in bad:

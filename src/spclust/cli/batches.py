@@ -7,7 +7,8 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Iterator
-from typing import Generic, NamedTuple, TypeVar
+from types import TracebackType
+from typing import Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +20,7 @@ from spclust.cli.positions import BadRow, Piece, Position, Wanted
 from spclust.cli.sources import Source, open_source, refuse_missing
 
 _PATIENCE = 0.2  # seconds between two looks at whether anybody still waits
+_PARTING = 0.5  # seconds to wait for the thread that reads, at the end
 _AHEAD = 4  # batches read before they are needed
 _MOST_NUMBERS = 1_000_000  # in a batch, if its size is not given: memory stays flat in wide tables
 _MOST_ROWS = 10_000
@@ -52,6 +54,19 @@ class Tables:
         self._reading, self.follows, self.stopped = reading, follow, stopped
         self._opened: dict[int, Source] = {}
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:
+        """Close what is open still."""
+        for source in self._opened.values():
+            source.close()
+
     def first(self, since: int = 0) -> tuple[str, Source]:
         """The first file that has columns, and what it is opened as."""
         for number in range(since, len(self.paths)):
@@ -72,13 +87,11 @@ class Tables:
         before = since.before
         for number in range(since.file, len(self.paths)):
             source = self._open(number)
-            del self._opened[number]  # it is read once
-            if not source.names:
-                continue
-            refuse_missing((*wanted.features, *wanted.extra), source, self.paths[number])
             known = since if number == since.file else None
             rows = known.row if known else 0
-            for piece in source.pieces(wanted, known):
+            if source.names:
+                refuse_missing((*wanted.features, *wanted.extra), source, self.paths[number])
+            for piece in source.pieces(wanted, known) if source.names else ():
                 if piece is None:
                     yield None
                     continue
@@ -87,6 +100,7 @@ class Tables:
                 if known is not None:
                     piece = piece.since(known.row)
                 yield piece, end
+            self._opened.pop(number).close()
             before += rows
             if self.stopped():
                 return
@@ -186,6 +200,15 @@ class Ahead(Generic[Item]):
             raise StopIteration if item is None else item
         return item
 
-    def close(self) -> None:
-        """Read no more."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:
+        """Get no more items; a thread that waits for a pipe is left behind."""
         self._closed = True
+        self._thread.join(_PARTING)

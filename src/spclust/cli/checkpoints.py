@@ -79,8 +79,8 @@ def refuse_differences(
     read = then.position.file + 1
     if files[:read] != then.files[:read]:
         raise CommandError(
-            f"The checkpoint {path!r} was made with other inputs, {', '.join(then.files[:read])}: name "
-            "the same, or remove it to start anew."
+            f"The checkpoint {path!r} was made with other inputs, {', '.join(then.files[:read])}: "
+            "name the same, or remove it to start anew."
         )
 
 

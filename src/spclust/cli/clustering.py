@@ -1,6 +1,7 @@
 """A run of `spclust cluster`: batch after batch is read, learnt, labelled and written down."""
 
 import time
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,10 @@ class Run:
 
     def __call__(self, *, quiet: bool) -> None:
         """Read, learn, label and write until the inputs end or somebody stops it."""
-        wanted = self._begin()
+        with self._tables, ExitStack() as self._outputs:
+            self._run(self._begin(), quiet=quiet)
+
+    def _run(self, wanted: Wanted, *, quiet: bool) -> None:
         size = self._running.batch or usual_size(len(wanted.features))
         first = max(size, self._running.warmup) if self._running.standardise else size
         first = size if self.learner.has_learnt else first
@@ -92,19 +96,15 @@ class Run:
         lengths = sizes(self.paths)
         total = None if lengths is None or self._running.follow else sum(lengths)
         started, written = time.perf_counter(), self.rows
-        with self.stop, Bar(total, quiet=quiet) as bar:
-            ahead = Ahead(batches, given_up)
-            try:
-                for batch in ahead:
-                    self._take(batch)
-                    bar.update(self.learner.model, self.rows - self.resumed_at, batch.consumed)
-                    if self.rows - written >= self._running.every:
-                        self._note_checkpoint()
-                        written = self.rows
-                    if given_up():
-                        break
-            finally:
-                ahead.close()
+        with self.stop, Bar(total, quiet=quiet) as bar, Ahead(batches, given_up) as ahead:
+            for batch in ahead:
+                self._take(batch)
+                bar.update(self.learner.model, self.rows - self.resumed_at, batch.consumed)
+                if self.rows - written >= self._running.every:
+                    self._note_checkpoint()
+                    written = self.rows
+                if given_up():
+                    break
             self.seconds = time.perf_counter() - started
             self._end()
 
@@ -126,9 +126,12 @@ class Run:
             self._out = open_table(
                 self._labelling.out, self._labelling.out_format, lengths.get("out")
             )
+            self._outputs.callback(self._out.close)
         if self._running.events is not None:
             self._events = Records(self._running.events, lengths.get("events"))
+            self._outputs.callback(self._events.close)
         self.bad = BadRows(self._reading.on_bad_row, lengths.get("bad"))
+        self._outputs.callback(self.bad.close)
         if then is not None:
             self.bad.count = int(then.counts["bad"])
         return wanted
@@ -210,9 +213,7 @@ class Run:
         if not self.learner.has_learnt and not self.stop():
             raise CommandError(self._why_nothing())
         self._note_checkpoint()
-        for file in (self._out, self._events, self.bad.file):
-            if file is not None:
-                file.close()
+        self._outputs.close()
         learner, running = self.learner, self._running
         if learner.has_learnt and running.save is not None:
             save_model(running.save, learner.model, learner.preparation)

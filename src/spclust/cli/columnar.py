@@ -1,5 +1,6 @@
 """Parquet and Arrow IPC: columns that come with their types, read some rows at a time."""
 
+import hashlib
 import os
 from collections.abc import Iterator
 from typing import Protocol
@@ -33,6 +34,14 @@ class _Batches(Protocol):
         """Bytes read when so many rows were."""
         ...
 
+    def identity(self) -> str:
+        """What tells it from another file."""
+        ...
+
+    def close(self) -> None:
+        """Read no more."""
+        ...
+
 
 class Columnar:
     """A file of typed columns."""
@@ -48,13 +57,17 @@ class Columnar:
     def pieces(self, wanted: Wanted, since: Position | None) -> Iterator[Piece | None]:
         """The rows, from a position on."""
         columns = list(dict.fromkeys((*wanted.features, *wanted.extra)))
-        identity = self._file.schema.to_string(show_schema_metadata=False)
+        identity = hashlib.sha256(self._file.identity().encode()).hexdigest()[:32]
         if since and since.identity and since.identity != identity:
             raise CommandError(f"{self._path!r} {IS_ANOTHER}")
         most = min(_MOST_ROWS, max(1, _MOST_CELLS // len(columns)))
         for first, batch in self._file.read(columns, since.row if since else 0):
             for start in range(0, len(batch), most):
                 yield self._piece(batch.slice(start, most), first + start, wanted, identity)
+
+    def close(self) -> None:
+        """Read no more."""
+        self._file.close()
 
     def _piece(self, batch: pa.RecordBatch, first: int, wanted: Wanted, identity: str) -> Piece:
         table = pa.table(batch)
@@ -98,7 +111,7 @@ class ParquetRows:
         except pa.ArrowInvalid as error:
             raise CommandError(f"{path!r} is no Parquet file: {error}.") from None
         self.schema = self._file.schema_arrow
-        self._bytes = os.path.getsize(path)
+        self._path, self._bytes = path, os.path.getsize(path)
 
     def read(self, columns: list[str], since: int) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Batches of these columns from about a row on, each with the number of its first row."""
@@ -111,6 +124,8 @@ class ParquetRows:
             else:
                 groups.append(group)
             row += rows
+        if row < since:
+            raise CommandError(f"{self._path!r} {IS_ANOTHER}")
         size = min(_MOST_ROWS, max(1, _MOST_CELLS // len(columns)))
         if not groups:
             return
@@ -121,6 +136,16 @@ class ParquetRows:
     def consumed(self, row: int) -> int:
         """Bytes of the file, if all rows take as many."""
         return self._bytes * row // max(int(self._file.metadata.num_rows), 1)
+
+    def identity(self) -> str:
+        """The columns, and what is known of the first row group: its smallest values and so on."""
+        metadata = self._file.metadata
+        first = metadata.row_group(0).to_dict() if metadata.num_row_groups else ""
+        return f"{self.schema.remove_metadata()} {first}"
+
+    def close(self) -> None:
+        """Read no more."""
+        self._file.close()
 
 
 class ArrowRows:
@@ -148,6 +173,14 @@ class ArrowRows:
     def consumed(self, row: int) -> int:
         """Bytes read so far."""
         return self._text.consumed
+
+    def identity(self) -> str:
+        """The columns: there is no more to know before it is read."""
+        return str(self.schema.remove_metadata())
+
+    def close(self) -> None:
+        """Read no more."""
+        self._text.close()
 
 
 class _Bytes:

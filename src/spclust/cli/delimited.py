@@ -1,7 +1,7 @@
 """CSV and TSV: blocks of text become columns of numbers by PyArrow, bad rows are named."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -69,6 +69,7 @@ class Delimited:
             return list(self.names)
         everything = dict.fromkeys(self.names, pa.string())
         table = self._parsed(sample, everything, tuple(self.names), lambda _: "skip")
+        table = self._points(table, everything)
         return [name for name in self.names if looks_numeric(table[name])]
 
     def pieces(self, wanted: Wanted, since: Position | None) -> Iterator[Piece | None]:
@@ -81,6 +82,10 @@ class Delimited:
             whole_records,
             lambda block, row: self._piece(block, row, wanted),
         )
+
+    def close(self) -> None:
+        """Read no more."""
+        self._text.close()
 
     def _piece(self, block: Block, row: int, wanted: Wanted) -> Piece:
         """The rows of a block, the first of which has a number."""
@@ -111,7 +116,9 @@ class Delimited:
             ragged.clear()
             table = self._as_text(block.data, wanted, set_aside)
             numbers = _numbers(len(table), ragged, row)
-            values, good, bad = examined(self._points(table, wanted), wanted.features, numbers)
+            values, good, bad = examined(
+                self._points(table, wanted.features), wanted.features, numbers
+            )
         bad += [_ragged(each, row) for each in ragged]
         bad.sort(key=lambda each: each.row)
         extra = table.select(list(wanted.extra)).filter(pa.array(good))
@@ -141,11 +148,11 @@ class Delimited:
                 raise CommandError(_not_utf8(self._text.path)) from None
             raise CommandError(f"{self._text.path!r} cannot be read: {error}") from None
 
-    def _points(self, table: pa.Table, wanted: Wanted) -> pa.Table:
+    def _points(self, table: pa.Table, names: Iterable[str]) -> pa.Table:
         """The table, decimal commas made points."""
         if self._dialect.decimal == ".":
             return table
-        for name in wanted.features:
+        for name in names:
             with_points = pc.replace_substring(table[name], self._dialect.decimal, ".")
             table = table.set_column(table.column_names.index(name), name, with_points)
         return table

@@ -86,11 +86,11 @@ def _first_rows(name: str, reading: Reading, preparation: Any, most: int) -> Any
     from spclust.cli.positions import Position, Wanted
     from spclust.cli.sources import chosen_features
 
-    tables = Tables(expanded([name]), reading, follow=False, stopped=lambda: False)
-    path, source = tables.first()
-    features = preparation.columns or tuple(chosen_features(source, path, reading, ()))
-    batches = in_batches(tables, Wanted(features), Position(), size=most, first_size=most)
-    first = next(batches, None)
+    with Tables(expanded([name]), reading, follow=False, stopped=lambda: False) as tables:
+        path, source = tables.first()
+        features = preparation.columns or tuple(chosen_features(source, path, reading, ()))
+        batches = in_batches(tables, Wanted(features), Position(), size=most, first_size=most)
+        first = next(batches, None)
     if first is None:
         raise CommandError(f"{path!r} has columns, but no rows.")
     return preparation.applied(first.values)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from spclust.cli.failing import CommandError
+from spclust.cli.failing import CommandError, sentence_of
 from spclust.cli.formats import codec_of_start
 from spclust.cli.inputs import STDIN
 from spclust.cli.positions import Piece, Position
@@ -60,6 +60,10 @@ class TextFile:
         self._seen = b""  # the first bytes, by which the text is known again
         self._stream = self._decoded(encoding)
 
+    def close(self) -> None:
+        """Read no more."""
+        self._raw.close()
+
     def _first_bytes(self) -> bytes:
         start = b""
         while len(start) < 4 and (more := self._raw.read(4 - len(start))):
@@ -94,6 +98,8 @@ class TextFile:
             data = self.read_raw(size) if self._stream is None else bytes(self._stream.read(size))
         except UnicodeError as error:
             raise CommandError(f"{self.path!r} is of another encoding: {error}.") from None
+        except OSError as error:  # a compressed file that is cut short or damaged
+            raise CommandError(f"{self.path!r} cannot be read: {sentence_of(error)}") from None
         if len(self._seen) < _IDENTITY:
             self._seen += data[: _IDENTITY - len(self._seen)]
         return data
@@ -112,7 +118,8 @@ class TextFile:
 
     def refuse_another(self, identity: str) -> None:
         """Raise CommandError if this is not the text that had this identity."""
-        if self.identity(int(identity.split()[0])) != identity:
+        length = int(identity.split()[0])
+        if len(self._seen) >= length and self.identity(length) != identity:
             raise CommandError(f"{self.path!r} {IS_ANOTHER}")
 
     def put_back(self, data: bytes) -> None:
@@ -123,7 +130,7 @@ class TextFile:
         """The first lines, about `size` bytes of them; at least two lines, unless it is shorter."""
         pending = bytearray()
         while True:
-            state = self._fill(pending, size)
+            state = self._fill(pending, max(size, _IDENTITY))
             if state is _State.MORE or self._is_final(state) or self.stopped():
                 break
             if pending.count(b"\n") > 1:
@@ -231,6 +238,8 @@ def pieces_of(
         piece = piece_of(block, row)
         yield piece
         row = piece.end_row
+    if since and row < since.row and not text.stopped():
+        raise CommandError(f"{text.path!r} {IS_ANOTHER}")
 
 
 def _is_utf8(encoding: str) -> bool:

@@ -50,6 +50,10 @@ class Ndjson:
             lambda block, row: self._piece(block, row, wanted),
         )
 
+    def close(self) -> None:
+        """Read no more."""
+        self._text.close()
+
     def _piece(self, block: Block, row: int, wanted: Wanted) -> Piece:
         table = None if wanted.extra else _all_at_once(block.data, wanted.features)
         if table is not None:

@@ -158,7 +158,7 @@ def _encoded(table: pa.Table, kind: Format, *, first: bool) -> bytes:
     if first:  # by Python, which quotes no name that does not need it
         csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(table.column_names)
     pacsv.write_csv(table, sink, pacsv.WriteOptions(include_header=False, delimiter=delimiter))
-    return header.getvalue().encode() + sink.getvalue().to_pybytes()
+    return b"".join([header.getvalue().encode(), sink.getvalue()])
 
 
 class _WholeTable:

@@ -1,5 +1,6 @@
 """`spclust predict`: labels of new rows by a saved model, which learns nothing from them."""
 
+from contextlib import ExitStack
 from typing import Annotated, Any
 
 import typer
@@ -52,29 +53,35 @@ def predict(
     from spclust.cli.summary import print_json
 
     spc, preparation = load_model(model)
-    tables = Tables(expanded(inputs), reading, follow=False, stopped=lambda: False)
-    path, source = tables.first()
-    keep = split_names(labelling.keep, source.names)
-    label = labelling.label
-    extra = tuple(dict.fromkeys((*([label] if label else []), *keep)))
-    features = _features(preparation.columns, source, path, reading, extra, spc.n_features_in_)
-    refuse_missing((*features, *extra), source, path)
-    bad, scores, rows = BadRows(reading.on_bad_row), Scores(), 0
-    size = batch or usual_size(len(features))
-    out = open_table(labelling.out or "-", labelling.out_format, None)
-    wanted = Wanted(features, extra)
-    batches = in_batches(tables, wanted, Position(), size=size, first_size=size)
-    for part in Ahead(batches, lambda: False):
-        bad.take(part.bad)
-        if not len(part.values):
-            continue
-        prepared = preparation.applied(part.values)
-        labels = spc.predict(prepared)
-        if label is not None:
-            scores.add(part.extra[label], labels)
-        out.add(label_table(spc, prepared, part.row, labels, part.extra, labelling, keep))
-        rows += len(labels)
-    out.close()
+    with (
+        Tables(expanded(inputs), reading, follow=False, stopped=lambda: False) as tables,
+        ExitStack() as outputs,
+    ):
+        path, source = tables.first()
+        keep = split_names(labelling.keep, source.names)
+        label = labelling.label
+        extra = tuple(dict.fromkeys((*([label] if label else []), *keep)))
+        features = _features(preparation.columns, source, path, reading, extra, spc.n_features_in_)
+        refuse_missing((*features, *extra), source, path)
+        bad, scores, rows = BadRows(reading.on_bad_row), Scores(), 0
+        outputs.callback(bad.close)
+        out = open_table(labelling.out or "-", labelling.out_format, None)
+        outputs.callback(out.close)
+        size = batch or usual_size(len(features))
+        batches = in_batches(
+            tables, Wanted(features, extra), Position(), size=size, first_size=size
+        )
+        with Ahead(batches, lambda: False) as ahead:
+            for part in ahead:
+                bad.take(part.bad)
+                if not len(part.values):
+                    continue
+                prepared = preparation.applied(part.values)
+                labels = spc.predict(prepared)
+                if label is not None:
+                    scores.add(part.extra[label], labels)
+                out.add(label_table(spc, prepared, part.row, labels, part.extra, labelling, keep))
+                rows += len(labels)
     if not rows:
         raise CommandError(f"{path!r} has columns, but no rows that are good.")
     if as_json:

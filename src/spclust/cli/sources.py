@@ -23,6 +23,10 @@ class Source(Protocol):
         """The rows from a position on; None when a growing file stands still."""
         ...
 
+    def close(self) -> None:
+        """Read no more."""
+        ...
+
 
 def open_source(
     path: str, reading: Reading, *, follow: bool, stopped: Callable[[], bool]
@@ -36,17 +40,21 @@ def open_source(
     kind = format_of(path, reading.format)
     if kind is Format.PARQUET:
         return Columnar(path, ParquetRows(path))
-    encoding = reading.encoding if kind.is_text else "utf-8"
-    text = TextFile(path, encoding, follow=follow, stopped=stopped)
-    if kind is Format.ARROW:
-        return Columnar(path, ArrowRows(text))
-    if kind is Format.NDJSON:
-        return Ndjson(text, reading.read_bytes)
     delimiter = reading.delimiter or ("\t" if kind is Format.TSV else ",")
     if len(delimiter) != 1 or len(reading.decimal) != 1:
         raise CommandError("--delimiter and --decimal are one character each.")
-    dialect = Dialect(delimiter, reading.decimal, reading.header)
-    return Delimited(text, dialect, reading.read_bytes)
+    encoding = reading.encoding if kind.is_text else "utf-8"
+    text = TextFile(path, encoding, follow=follow, stopped=stopped)
+    try:
+        if kind is Format.ARROW:
+            return Columnar(path, ArrowRows(text))
+        if kind is Format.NDJSON:
+            return Ndjson(text, reading.read_bytes)
+        dialect = Dialect(delimiter, reading.decimal, reading.header)
+        return Delimited(text, dialect, reading.read_bytes)
+    except BaseException:
+        text.close()
+        raise
 
 
 def split_names(given: Sequence[str] | None, names: Sequence[str]) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """`spclust watch`: the clusters of a stream, live on the terminal."""
 
 import time
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -58,21 +59,25 @@ def watch(
     if follow:
         refuse_following(paths, reading.format)
     stop, model = Stop(), new_model(values)
-    tables = Tables(paths, reading, follow=follow, stopped=stop)
-    path, source = tables.first()
-    features = tuple(chosen_features(source, path, reading, ()))
-    learner = Learner(model, Preparation(features), standardise=False)
-    bad = BadRows(reading.on_bad_row)
-    batches = in_batches(tables, Wanted(features), Position(), size=batch, first_size=batch)
-    started, rows = time.perf_counter(), 0
-    with stop, View(learner, ", ".join(paths)) as view:
-        for part in Ahead(batches, stop):
-            bad.take(part.bad)
-            if len(part.values):
-                events = learner.learn(learner.prepared(part.values))
-                rows += len(part.values)
-                view.show(rows, events)
-            if stop():
-                break
-            if rate is not None:
-                time.sleep(max(0.0, started + rows / rate - time.perf_counter()))
+    with Tables(paths, reading, follow=follow, stopped=stop) as tables:
+        path, source = tables.first()
+        features = tuple(chosen_features(source, path, reading, ()))
+        learner = Learner(model, Preparation(features), standardise=False)
+        bad, rows, started = BadRows(reading.on_bad_row), 0, time.perf_counter()
+        batches = in_batches(tables, Wanted(features), Position(), size=batch, first_size=batch)
+        with (
+            closing(bad),
+            stop,
+            View(learner, ", ".join(paths)) as view,
+            Ahead(batches, stop) as ahead,
+        ):
+            for part in ahead:
+                bad.take(part.bad)
+                if len(part.values):
+                    events = learner.learn(learner.prepared(part.values))
+                    rows += len(part.values)
+                    view.show(rows, events)
+                if stop():
+                    break
+                if rate is not None:
+                    time.sleep(max(0.0, started + rows / rate - time.perf_counter()))
