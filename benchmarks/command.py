@@ -1,8 +1,9 @@
 """The command beside the library: `python -m benchmarks.command`, a table on the terminal.
 
 A stream is written as CSV, with all digits, and as Parquet. The library learns it from memory, the
-command from these files, each in a process of its own. The clock of the command runs from the start
-of its process to its end; that of the library runs while it learns.
+command from these files, each in a process of its own. Like is compared with like: rows a
+second while they learn, and rows a second with the start, which is that of the process for the
+command, and the import and the first points for the library.
 """
 
 import argparse
@@ -33,15 +34,16 @@ LIBRARY = """
 import json, sys, time
 import numpy as np
 from benchmarks.command import STRUCTURES, stream
-from spclust import SPC
 rows, d = int(sys.argv[1]), int(sys.argv[2])
 X = np.concatenate(list(stream(rows, d)))
-SPC(STRUCTURES).partial_fit(X[:1000])
-model = SPC(STRUCTURES)
 started = time.perf_counter()
+from spclust import SPC
+SPC(STRUCTURES).partial_fit(X[:1000])
+ready = time.perf_counter()
+model = SPC(STRUCTURES)
 for start in range(0, rows, 10_000):
     model.partial_fit(X[start : start + 10_000])
-print(json.dumps(time.perf_counter() - started))
+print(json.dumps([time.perf_counter() - started, time.perf_counter() - ready]))
 """
 
 
@@ -49,7 +51,7 @@ class Result(NamedTuple):
     """One run."""
 
     what: str
-    rate: float  # rows a second, of the whole process
+    whole: float  # rows a second, the start included
     learning: float  # rows a second, while it reads and learns
     memory: float  # MB, resident, at the most
     target: float | None = None
@@ -77,11 +79,12 @@ def write_files(folder: Path, rows: int, d: int) -> None:
             columns.write_table(table)
 
 
-def library(rows: int, d: int) -> float:
-    """Rows a second that the library learns from memory."""
+def library(rows: int, d: int) -> tuple[float, float]:
+    """Rows a second that the library learns from memory, with its start and without."""
     command = [sys.executable, "-c", LIBRARY, str(rows), str(d)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return rows / float(json.loads(done.stdout))
+    whole, learning = json.loads(done.stdout)
+    return rows / float(whole), rows / float(learning)
 
 
 def command(rows: int, *arguments: str) -> tuple[float, float, float]:
@@ -105,8 +108,7 @@ def command(rows: int, *arguments: str) -> tuple[float, float, float]:
 
 def measured(rows: int, d: int) -> list[Result]:
     """All runs on one stream."""
-    rate = library(rows, d)
-    results = [Result("library", rate, rate, float("nan"))]
+    results = [Result("library", *library(rows, d), float("nan"))]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_files(folder, rows, d)
@@ -121,26 +123,35 @@ def measured(rows: int, d: int) -> list[Result]:
 def report(results: list[Result], rows: int, d: int) -> bool:
     """Print a table; whether all targets are met."""
     table = Table(title=f"{rows:,} rows of {d} columns, {STRUCTURES} structures")
-    for title in ("", "rows/s", "of the library", "while learning", "memory", "target"):
+    for title in (
+        "",
+        "rows/s, learning",
+        "share",
+        "rows/s, with start",
+        "share",
+        "memory",
+        "target",
+    ):
         table.add_column(title, justify="right")
-    rate, met = results[0].rate, True
+    base, met = results[0], True
     for each in results:
-        share = each.rate / rate
+        shares = each.learning / base.learning, each.whole / base.whole
         verdict = ""
         if each.target is not None:
-            kept = share >= each.target and each.memory < MOST_MEMORY
+            kept = min(shares) >= each.target and each.memory < MOST_MEMORY
             met = met and kept
             verdict = f"{'met' if kept else 'NOT met'} ({each.target:.0%}, {MOST_MEMORY:.0f} MB)"
         memory = "" if np.isnan(each.memory) else f"{each.memory:.0f} MB"
         table.add_row(
             each.what,
-            f"{each.rate:,.0f}",
-            f"{share:.0%}",
-            f"{each.learning / rate:.0%}",
+            f"{each.learning:,.0f}",
+            f"{shares[0]:.0%}",
+            f"{each.whole:,.0f}",
+            f"{shares[1]:.0%}",
             memory,
             verdict,
         )
-    Console(width=100).print(table)
+    Console(width=120).print(table)
     return met
 
 

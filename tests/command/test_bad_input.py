@@ -47,6 +47,9 @@ CASES = {
     "a wide figure": ("a.csv", "x,y,z\n1,2,3\n", ("--plot", "f.png"), 1, ["two columns", "3"]),
     "Parquet to -": ("a.csv", GOOD, ("-o", "-", "--out-format", "parquet"), 1, ["standard output"]),
     "cut back": ("a.csv", GOOD, ("--checkpoint", "c", "-o", "l.parquet"), 1, ["l.parquet", ".csv"]),
+    "labels over the input": ("a.csv", GOOD, ("-o", "./a.csv"), 1, ["./a.csv' is an input"]),
+    "no such folder": ("a.csv", GOOD, ("--save", "no/m.spc"), 1, ["no folder 'no'"]),
+    "a folder for a file": ("a.csv", GOOD, ("--save", "."), 1, ["it is a folder"]),
     "two follows": ("a.csv", GOOD, ("b.csv", "--follow"), 1, ["does not exist"]),
 }
 

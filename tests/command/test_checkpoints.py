@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+import subprocess
 import time
 from pathlib import Path
 
@@ -71,28 +72,43 @@ def uninterrupted(data, tmp_path_factory):
     return found, time.perf_counter() - began
 
 
-def killed_again_and_again(folder, command, kills, longest, draw, **options):
-    """Start it, kill it, start it again ...; the last one may finish."""
-    hits = 0
-    while hits < kills:
-        process = started(*command, **options)
-        time.sleep(draw.uniform(0.0, longest))
-        if process.poll() is not None:  # it was done before: begin all over again
-            assert process.returncode == 0
-            (folder / "run.ck").unlink()
-            continue
-        process.kill()
-        process.wait()
-        hits += 1
-    done = spclust(*command)
-    assert done.returncode == 0, done.stderr
+def killed_again_and_again(folder, command, kills, longest, draw):
+    """Start it, kill it, start it again ...; yield how often it was killed whenever it is done.
+
+    Every other one is killed at any moment of its life, the rest when it has got somewhere.
+    """
+    checkpoint, killed = folder / "run.ck", 0
+
+    def age():
+        return checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
+
+    while True:
+        before, process = age(), started(*command, stderr=subprocess.DEVNULL)
+        if killed < kills and killed % 2:
+            while age() == before and process.poll() is None:
+                time.sleep(0.002)
+            time.sleep(draw.uniform(0.0, longest / 10))
+        elif killed < kills:
+            time.sleep(draw.uniform(0.0, longest))
+        if killed < kills and process.poll() is None:
+            process.kill()
+            killed += 1
+        if process.wait() == 0:
+            yield killed
+            if killed == kills:
+                return
+            checkpoint.unlink()
 
 
 def test_killed_at_random_moments(data, uninterrupted, tmp_path):
     expected, seconds = uninterrupted
     draw = random.Random(os.environ.get("SPCLUST_SEED"))
-    killed_again_and_again(tmp_path, arguments(tmp_path, data), KILLS, seconds, draw)
-    assert contents(tmp_path) == expected
+    command = arguments(tmp_path, data)
+    for killed in killed_again_and_again(tmp_path, command, KILLS, seconds, draw):
+        assert contents(tmp_path) == expected
+        print(f"{killed} kills so far")
+        for name in OUTPUTS:  # nothing of this run is left to help the next one
+            (tmp_path / name).unlink()
 
 
 def test_stopped_in_the_middle_and_read_in_other_blocks(data, uninterrupted, tmp_path):

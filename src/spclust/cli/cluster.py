@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spclust.cli.failing import guarded, say
+from spclust.cli.failing import guarded, say, shortened
 from spclust.cli.grouping import grouped
 from spclust.cli.options import Labelling, Reading, Running
 from spclust.cli.parameters import Parameters, given
@@ -74,7 +74,8 @@ def _report(run: "Run", labelling: Labelling, *, as_json: bool, quiet: bool) -> 
     if as_json:
         print_json(record, err=beside)
     elif not quiet and run.learner.has_learnt:
-        print_table(table_of(record["clusters"], _headline(record)), err=beside)
+        typer.echo(_headline(record), err=beside)
+        print_table(table_of(record["clusters"]), err=beside)
 
 
 def _record(run: "Run") -> dict[str, Any]:
@@ -104,6 +105,6 @@ def _headline(record: dict[str, Any]) -> str:
     bad = f", {record['bad_rows']:,} bad rows left out" if record["bad_rows"] else ""
     scores = "".join(f", {name} {value:.3f}" for name, value in record["scores"].items())
     return (
-        f"{record['rows']:,} rows in {record['seconds']:.1f} s, {len(record['clusters'])} clusters "
-        f"of {record['structures']} structures{scores}{bad}"
+        f"{record['rows']:,} rows in {record['seconds']:.1f} s, by {shortened(record['columns'])}: "
+        f"{len(record['clusters'])} clusters of {record['structures']} structures{scores}{bad}"
     )

@@ -14,13 +14,14 @@ from spclust.cli.checkpoints import (
     refuse_differences,
     write_checkpoint,
 )
+from spclust.cli.drawing import draw, refuse_undrawable
 from spclust.cli.failing import CommandError, say
 from spclust.cli.inputs import refuse_following, sizes
 from spclust.cli.labelling import label_table
 from spclust.cli.learning import Learner
 from spclust.cli.models import model_bytes, model_of_bytes, save_model
 from spclust.cli.options import Labelling, Reading, Running
-from spclust.cli.outputs import Records, TableFile, open_table, refuse_uncuttable
+from spclust.cli.outputs import Records, TableFile, open_table, refuse_targets, refuse_uncuttable
 from spclust.cli.parameters import new_model
 from spclust.cli.positions import Position, Wanted
 from spclust.cli.preparing import Preparation
@@ -49,7 +50,10 @@ class Run:
             refuse_following(paths, reading.format)
         if running.checkpoint is not None and labelling.out is not None:
             refuse_uncuttable(labelling.out, labelling.out_format)
-        collected_to(reading.on_bad_row)  # a wrong word is refused before anything is read
+        # A wrong word, or a file that cannot be, is refused before anything is read.
+        collected = collected_to(reading.on_bad_row)
+        targets = (running.events, running.save, running.plot, running.checkpoint)
+        refuse_targets((labelling.out, collected, *targets), paths)
         self.stop = Stop()
         self.paths, self._reading = paths, reading
         self._labelling, self._running = labelling, running
@@ -117,11 +121,8 @@ class Run:
         else:
             refuse_differences(str(path), then, self._settings, self.paths)
             wanted, lengths = self._restored(then), then.lengths
-        columns = len(wanted.features)
-        if self._running.plot is not None and columns != 2:
-            raise CommandError(
-                f"--plot draws two columns, but there are {columns}: choose two by --columns."
-            )
+        if self._running.plot is not None:
+            refuse_undrawable(len(wanted.features))
         if self._labelling.out is not None:
             self._out = open_table(
                 self._labelling.out, self._labelling.out_format, lengths.get("out")
@@ -218,8 +219,6 @@ class Run:
         if learner.has_learnt and running.save is not None:
             save_model(running.save, learner.model, learner.preparation)
         if learner.has_learnt and running.plot is not None:
-            from spclust.cli.drawing import draw
-
             draw(learner.model, learner.preparation, running.plot)
 
     def _why_nothing(self) -> str:

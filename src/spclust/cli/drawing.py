@@ -1,23 +1,31 @@
 """A figure of a model of two columns."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spclust.arrays import Floats
+from spclust.cli.failing import CommandError
 from spclust.cli.preparing import Preparation
 
 if TYPE_CHECKING:
     from spclust.estimator import SPC
 
 
+def refuse_undrawable(columns: int) -> None:
+    """Raise CommandError if a figure of so many columns could not be drawn here."""
+    if columns != 2:
+        raise CommandError(
+            f"Figures show two columns, but there are {columns}: choose two by --columns."
+        )
+    if find_spec("matplotlib") is None:
+        raise CommandError("Figures need matplotlib: install it with pip install 'spclust[plot]'.")
+
+
 def draw(model: "SPC", preparation: Preparation, path: Path, points: Floats | None = None) -> None:
     """Draw structures, clusters and, if there are any, points (n, 2) as the model sees them."""
-    try:
-        import matplotlib
-    except ImportError:
-        raise ImportError(
-            "Figures need matplotlib: install it with pip install 'spclust[plot]'."
-        ) from None
+    import matplotlib
+
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
     from matplotlib.ticker import FuncFormatter

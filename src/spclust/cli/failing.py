@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -30,6 +30,8 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             _forget_output()
             raise typer.Exit(PIPE_CLOSED) from None
         except (CommandError, ValueError, TypeError, ImportError, OSError, MemoryError) as error:
+            if os.environ.get("SPCLUST_TRACEBACK"):  # for those who mend this command
+                raise
             say(sentence_of(error))
             raise typer.Exit(FAILED) from None
         except KeyboardInterrupt:
@@ -53,6 +55,12 @@ def sentence_of(error: BaseException) -> str:
 def say(sentence: str) -> None:
     """Tell the user something beside the output of the command: on standard error, in one line."""
     typer.echo(f"spclust: {sentence}", err=True)
+
+
+def shortened(names: Sequence[str], most: int = 6) -> str:
+    """Names in one line, the first ones if there are many."""
+    text = ", ".join(names[:most])
+    return text if len(names) <= most else f"{text} and {len(names) - most} more"
 
 
 def _forget_output() -> None:

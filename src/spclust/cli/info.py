@@ -39,10 +39,11 @@ def info(
         }
         print_json(record)
         return
-    title = f"{spc.n_samples_seen_:,} rows, {len(clusters)} clusters of {len(parts)} structures"
-    print_table(table_of(clusters, title))
+    count = f"{len(clusters)} clusters of {len(parts)} structures"
+    typer.echo(f"{spc.n_samples_seen_:,} rows: {count}")
+    print_table(table_of(clusters))
     if structures:
-        print_table(table_of(parts, "structures"))
+        print_table(table_of(parts))
     shown = ", ".join(f"{name}={value}" for name, value in parameters.items() if value is not None)
     typer.echo(f"parameters: {shown}")
     if preparation.centre is not None:
@@ -65,15 +66,11 @@ def plot(
     most: Annotated[int, typer.Option(min=1, help="Rows to draw at the most.")] = 10_000,
 ) -> None:
     """Draw the structures and clusters of a saved model of two columns."""
-    from spclust.cli.drawing import draw
+    from spclust.cli.drawing import draw, refuse_undrawable
     from spclust.cli.models import load_model
 
     spc, preparation = load_model(model)
-    if spc.n_features_in_ != 2:
-        raise CommandError(
-            f"Figures show two columns, but {model!r} has {spc.n_features_in_}: cluster two of "
-            "them, by --columns."
-        )
+    refuse_undrawable(spc.n_features_in_)
     rows = None if points is None else _first_rows(points, reading, preparation, most)
     draw(spc, preparation, out, rows)
     typer.echo(str(out))

@@ -8,7 +8,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import IO, Any, Protocol
 
 import pyarrow as pa
@@ -93,6 +93,25 @@ class TableFile(Protocol):
     def close(self) -> None:
         """End it."""
         ...
+
+
+def refuse_targets(targets: Iterable[AnyPath | None], inputs: list[str]) -> None:
+    """Raise CommandError if a file could not be written, or would take the place of an input.
+
+    Better before a long run than after it.
+    """
+    for target in map(str, filter(None, targets)):
+        if target == STDOUT:
+            continue
+        folder = os.path.dirname(target) or "."
+        if not os.path.isdir(folder):
+            raise CommandError(f"{target!r} cannot be written: there is no folder {folder!r}.")
+        if os.path.isdir(target):
+            raise CommandError(f"{target!r} cannot be written: it is a folder.")
+        for name in inputs:
+            both = os.path.exists(target) and os.path.exists(name)
+            if both and os.path.samefile(target, name):
+                raise CommandError(f"{target!r} is an input: name another file to write to.")
 
 
 def refuse_uncuttable(path: str, given: Format | None) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Protocol
 
-from spclust.cli.failing import CommandError
+from spclust.cli.failing import CommandError, shortened
 from spclust.cli.formats import Format, format_of
 from spclust.cli.options import Reading
 from spclust.cli.positions import Piece, Position, Wanted
@@ -97,6 +97,4 @@ def refuse_missing(wanted: Sequence[str], source: Source, path: str) -> None:
 
 
 def _listed(names: Sequence[str]) -> str:
-    most = 20
-    text = ", ".join(map(repr, names[:most]))
-    return text if len(names) <= most else f"{text} and {len(names) - most} more"
+    return shortened([repr(name) for name in names], most=20)

@@ -51,9 +51,9 @@ def _number(value: Any) -> Any:
     return number if not isinstance(number, float) or np.isfinite(number) else None
 
 
-def table_of(records: list[dict[str, Any]], title: str) -> Table:
+def table_of(records: list[dict[str, Any]]) -> Table:
     """Records of clusters or structures as a table, largest first as far as there is room."""
-    table = Table(title=title, title_justify="left", header_style="bold")
+    table = Table(header_style="bold")
     if not records:
         return table
     plain = [key for key in records[0] if key not in ("centre", "spread", "nlt", "distance")]

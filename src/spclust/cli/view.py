@@ -1,7 +1,7 @@
 """What `spclust watch` shows: a table of clusters that keep their names, and the last events."""
 
 import time
-from collections import deque
+from collections import Counter, deque
 from types import TracebackType
 from typing import Any, Self
 
@@ -32,6 +32,7 @@ class View:
         self._live = Live(console=self._console, auto_refresh=False, transient=False)
         self._events: deque[dict[str, Any]] = deque(maxlen=_EVENTS)
         self._history: dict[int, deque[float]] = {}
+        self._recent: Counter[int] = Counter()  # rows of each cluster since the last picture
         self._started = time.perf_counter()
         self._drawn, self._rows_drawn, self._rows = 0.0, 0, 0
 
@@ -44,6 +45,9 @@ class View:
         """Draw what there is after so many rows, unless the last picture is too new."""
         self._rows = rows
         self._events.extend(events)
+        model = self._learner.model
+        labels, ids = model.labels_, model.cluster_ids_
+        self._recent.update(ids[labels[labels >= 0]].tolist())
         if not self._console.is_terminal:
             for event in events:
                 self._console.print(_line(event), highlight=False, soft_wrap=True)
@@ -56,42 +60,47 @@ class View:
         self._drawn, self._rows_drawn = now, rows
         model = self._learner.model
         head = Text.assemble(
+            f"{rows:,} rows  {rate:,.0f}/s  {len(model.clustering())} structures  ",
+            f"{model.n_clusters_} clusters  ",
             (self._title, "bold"),
-            f"  {rows:,} rows  {rate:,.0f}/s  {len(model.clustering())} structures  ",
-            f"{model.n_clusters_} clusters",
+            no_wrap=True,
+            overflow="ellipsis",
         )
+        clusters = self._clusters(rate)
+        self._recent.clear()
         lines = [_line(event) for event in self._events] or [Text("none yet", style="dim")]
         self._live.update(
-            Group(head, self._clusters(), Panel(Group(*lines), title="events", expand=False)),
+            Group(head, clusters, Panel(Group(*lines), title="events", expand=False)),
             refresh=True,
         )
 
-    def _clusters(self) -> Table:
-        """A row for each cluster that has a name, largest first."""
+    def _clusters(self, rate: float) -> Table:
+        """A row for each cluster that has a name, those first that get most rows."""
         learner = self._learner
         described, ids = learner.model.describe(), learner.model.cluster_ids_
-        weight = described["weight"] / max(described["weight"].sum(), np.finfo(float).tiny)
+        total = max(self._recent.total(), 1)
+        share = np.array([self._recent[int(name)] / total for name in ids])
         centres = learner.preparation.centres_in_units(described["centre"])
         table = Table(header_style="bold", expand=False)
-        for name in ("cluster", "structures", "points", "share now", "lately"):
+        for name in ("cluster", "structures", "rows", "rows/s", "lately"):
             table.add_column(name, justify="left" if name == "lately" else "right")
         columns = learner.preparation.columns[:_COLUMNS]
         for column in columns:
             table.add_column(column, justify="right")
         seen = set()
-        shown = [i for i in np.argsort(-weight, kind="stable").tolist() if ids[i] >= 0]
+        shown = [i for i in np.argsort(-share, kind="stable").tolist() if ids[i] >= 0]
         for i in shown:
             cluster = int(ids[i])
             seen.add(cluster)
             curve = self._history.setdefault(cluster, deque(maxlen=_HISTORY))
-            curve.append(float(weight[i]))
+            curve.append(float(share[i]))
         self._history = {each: self._history[each] for each in seen}
         for i in shown[:_CLUSTERS]:
             table.add_row(
                 str(ids[i]),
                 f"{described['structures'][i]:,}",
                 f"{described['count'][i]:,}",
-                f"{100 * weight[i]:.0f} %",
+                f"{rate * share[i]:,.0f}",
                 _curve(self._history[int(ids[i])]),
                 *(f"{value:.4g}" for value in centres[i][: len(columns)]),
             )
@@ -119,7 +128,7 @@ def _curve(shares: deque[float]) -> Text:
 def _line(event: dict[str, Any]) -> Text:
     """An event in one line."""
     before, after = (", ".join(map(str, event[side])) for side in ("before", "after"))
-    arrow = f"{before} → {after}" if before and after else before or after
+    arrow = f"{before} → {after}" if before and after and before != after else before or after
     centre = ", ".join(f"{value:.4g}" for value in list(event["centre"].values())[:_COLUMNS])
     return Text.assemble(
         f"{event['after_rows']:>10,}  ",
