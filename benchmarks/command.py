@@ -103,7 +103,7 @@ def command(rows: int, *arguments: str) -> tuple[float, float, float]:
         summary: dict[str, Any] = json.loads(out.read())
     if summary["rows"] != rows:
         raise SystemExit(f"the command read {summary['rows']} rows of {rows}")
-    return rows / seconds, rows / summary["seconds"], usage.ru_maxrss / 1024
+    return rows / seconds, rows / summary["seconds"], usage.ru_maxrss * 1024 / 1e6
 
 
 def measured(rows: int, d: int) -> list[Result]:

@@ -103,14 +103,25 @@ OUTPUTS += ["l.ndjson", "l.ndjson.gz", "l.tsv", "l.parquet", "l.arrow", "l.arrow
 def test_labels_can_be_read_in_each_format_they_are_written_in(name, expected, tmp_path):
     WRITERS["a.csv"](tmp_path / "a.csv", table())
     out = tmp_path / name
-    asked = ("--typicality", "--outlier", "--keep", "name")
+    asked = ("--typicality", "--outlier", "--keep", "name,x")
     run("cluster", tmp_path / "a.csv", *PARAMETERS, "--out", out, *asked, "-q")
     again = tmp_path / "again.csv"
     # Labels are a table as any other: the command itself reads them back.
-    run("cluster", out, "--columns", "label,typicality", "--keep", "name,row", "--out", again, "-q")
+    run(
+        "cluster",
+        out,
+        "--columns",
+        "label,typicality",
+        "--keep",
+        "name,row,x",
+        "--out",
+        again,
+        "-q",
+    )
     columns = pacsv.read_csv(again)
     assert columns["name"].to_pylist() == [f"row-{i}" for i in range(3000)]
     assert columns["row"].to_pylist()[:3] == [1, 2, 3]
+    assert columns["x"].to_pylist() == expected[0][:, 0].tolist()
 
 
 def test_several_files_are_one_stream(expected, tmp_path):

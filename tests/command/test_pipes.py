@@ -110,8 +110,9 @@ def test_a_file_that_grows_is_followed_until_ctrl_c(data, tmp_path):
     lines = data.read_text().splitlines(keepends=True)
     growing, labels, model = (tmp_path / name for name in ("g.csv", "l.csv", "m.spc"))
     growing.write_text("")
+    parameters = ("--columns", "x,y", "--standardise", "--warmup", 90, "--scale", 0.2)
     process = started(
-        *("cluster", growing, "--follow", "--out", labels, "--save", model, "-c", "x,y", "--json"),
+        *("cluster", growing, "--follow", "--out", labels, "--save", model, *parameters, "--json"),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     )
@@ -120,7 +121,12 @@ def test_a_file_that_grows_is_followed_until_ctrl_c(data, tmp_path):
         return lambda: labels.exists() and labels.read_bytes().count(b"\n") == rows + 1
 
     with open(growing, "a") as file:
-        file.write("".join(lines[:101]))
+        file.write("".join(lines[:31]))  # too few to standardise by: they wait
+        file.flush()
+        wait_for(labels.exists)
+        time.sleep(0.5)
+        assert labels.read_bytes() == b""
+        file.write("".join(lines[31:101]))
         file.flush()
         wait_for(written(100))
         file.write(lines[101] + lines[102][:9])  # a line that is not there as a whole yet
@@ -136,7 +142,7 @@ def test_a_file_that_grows_is_followed_until_ctrl_c(data, tmp_path):
     # The model does not know how the file grew.
     given = "".join(lines[:501])
     (tmp_path / "at_once.csv").write_text(given)
-    run("cluster", tmp_path / "at_once.csv", "-c", "x,y", "--save", tmp_path / "n.spc", "-q")
+    run("cluster", tmp_path / "at_once.csv", *parameters, "--save", tmp_path / "n.spc", "-q")
     at_once, followed = SPC.load(tmp_path / "n.spc"), SPC.load(model)
     assert (at_once.structures_.mean == followed.structures_.mean).all()
 

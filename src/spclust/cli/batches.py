@@ -21,7 +21,7 @@ from spclust.cli.sources import Source, open_source, refuse_missing
 
 _PATIENCE = 0.2  # seconds between two looks at whether anybody still waits
 _PARTING = 0.5  # seconds to wait for the thread that reads, at the end
-_AHEAD = 4  # batches read before they are needed
+_AHEAD = 3  # batches read before they are needed
 _MOST_NUMBERS = 1_000_000  # in a batch, if its size is not given: memory stays flat in wide tables
 _MOST_ROWS = 10_000
 
@@ -107,20 +107,20 @@ class Tables:
 
 
 def in_batches(
-    tables: Tables, wanted: Wanted, since: Position, *, size: int, first_size: int
+    tables: Tables, wanted: Wanted, since: Position, *, size: int, warmup: int = 0
 ) -> Iterator[Batch]:
-    """The rows from a position on, `size` at a time; the first batch may be larger.
+    """The rows from a position on, `size` at a time; the first batch has at least `warmup`.
 
     Where a growing file stands still, what there is makes a smaller batch; and at the end.
     """
     sizes = [os.path.getsize(p) if os.path.isfile(p) else 0 for p in tables.paths]
     waiting: list[tuple[Piece, Position]] = []
-    count, due = 0, first_size
+    count, due, least = 0, max(size, warmup), max(1, warmup)
 
     def gathered() -> Batch:
-        nonlocal waiting, count, due
+        nonlocal waiting, count, due, least
         end, last = waiting[-1][1], waiting[-1][0]
-        parts, waiting, count, due = waiting, [], 0, size
+        parts, waiting, count, due, least = waiting, [], 0, size, 1
         return Batch(
             np.concatenate([piece.values for piece, _ in parts]),
             np.concatenate([piece.row + (1 + at.before) for piece, at in parts]),
@@ -132,7 +132,7 @@ def in_batches(
 
     for found in tables.pieces(wanted, since):
         if found is None:
-            if count and due == size:
+            if count >= least:
                 yield gathered()
             continue
         piece, end = found

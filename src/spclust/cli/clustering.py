@@ -3,7 +3,6 @@
 import time
 from contextlib import ExitStack
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from spclust.cli.badrows import BadRows, collected_to
@@ -27,7 +26,7 @@ from spclust.cli.positions import Position, Wanted
 from spclust.cli.preparing import Preparation
 from spclust.cli.progress import Bar
 from spclust.cli.scoring import Scores
-from spclust.cli.sources import chosen_features, refuse_missing, split_names
+from spclust.cli.sources import besides, chosen_features, refuse_missing, split_names
 from spclust.cli.stopping import Stop
 
 _TRACK_EVERY = 1000  # rows, if events are wanted and nobody says how often to look
@@ -57,7 +56,8 @@ class Run:
         self.stop = Stop()
         self.paths, self._reading = paths, reading
         self._labelling, self._running = labelling, running
-        self.learner = Learner(new_model(values), Preparation(()), standardise=running.standardise)
+        warmup = running.warmup if running.standardise else 0
+        self.learner = Learner(new_model(values), Preparation(()), warmup=warmup)
         self._tables = Tables(paths, reading, follow=running.follow, stopped=self.stop)
         self._settings = self._all_settings(values)
         self.scores = Scores()
@@ -78,7 +78,7 @@ class Run:
             **asdict(self._running),
         }
         return {
-            name: str(value) if isinstance(value, Path) else value
+            name: None if value is None else str(value)
             for name, value in options.items()
             if name not in left_out
         }
@@ -90,9 +90,8 @@ class Run:
 
     def _run(self, wanted: Wanted, *, quiet: bool) -> None:
         size = self._running.batch or usual_size(len(wanted.features))
-        first = max(size, self._running.warmup) if self._running.standardise else size
-        first = size if self.learner.has_learnt else first
-        batches = in_batches(self._tables, wanted, self._at, size=size, first_size=first)
+        warmup = 0 if self.learner.has_learnt else self.learner.warmup
+        batches = in_batches(self._tables, wanted, self._at, size=size, warmup=warmup)
 
         def given_up() -> bool:
             return self.stop() and not self._running.follow
@@ -140,16 +139,11 @@ class Run:
     def _chosen(self) -> Wanted:
         path, source = self._tables.first()
         self._keep = split_names(self._labelling.keep, source.names)
-        extra = self._extra()
+        extra = besides(self._labelling.label, self._keep)
         refuse_missing(extra, source, path)
         features = chosen_features(source, path, self._reading, extra)
         self.learner.preparation = Preparation(tuple(features))
         return Wanted(tuple(features), extra)
-
-    def _extra(self) -> tuple[str, ...]:
-        """Columns to read besides the features."""
-        label = self._labelling.label
-        return tuple(dict.fromkeys((*([label] if label else []), *self._keep)))
 
     def _restored(self, then: Checkpoint) -> Wanted:
         learner = self.learner
@@ -160,7 +154,7 @@ class Run:
         self.scores.restore(then.counts["scores"])
         self._keep = tuple(then.counts["keep"])
         say(f"going on after row {self.rows:,}, from the checkpoint.")
-        return Wanted(learner.preparation.columns, self._extra())
+        return Wanted(learner.preparation.columns, besides(self._labelling.label, self._keep))
 
     def _take(self, batch: Batch) -> None:
         """Learn a batch, and write down what is to be written about it."""

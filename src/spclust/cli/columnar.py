@@ -16,7 +16,7 @@ from spclust.cli.inputs import STDIN
 from spclust.cli.lines import IS_ANOTHER, TextFile
 from spclust.cli.positions import BadRow, Piece, Position, Wanted
 
-_MOST_CELLS = 200_000  # read at a time, so that memory stays flat however wide a table is
+_MOST_CELLS = 50_000  # read at a time, so that memory stays flat however wide a table is
 _MOST_ROWS = 50_000
 _MAGIC = b"ARROW1\0\0"  # an IPC file is a stream between these bytes and a table of contents
 
@@ -74,11 +74,8 @@ class Columnar:
         row = np.arange(first, first + len(table))
         numbers = _as_floats(table, wanted.features)
         if numbers is not None and is_clean(numbers, wanted.features):
-            values, good, bad = (
-                matrix(numbers, wanted.features),
-                np.ones(len(row), bool),
-                list[BadRow](),
-            )
+            values, good = matrix(numbers, wanted.features), np.ones(len(row), bool)
+            bad: list[BadRow] = []
         else:
             values, good, bad = examined(table, wanted.features, row)
         extra = table.select(list(wanted.extra)).filter(pa.array(good))

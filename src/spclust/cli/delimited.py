@@ -95,22 +95,19 @@ class Delimited:
             ragged.append(bad)
             return "skip"
 
-        columns = (*wanted.features, *wanted.extra)
         types = {
-            **dict.fromkeys(wanted.extra, pa.string()),
             **dict.fromkeys(wanted.features, pa.float64()),
+            **dict.fromkeys(wanted.extra, pa.string()),
         }
         try:
-            table = self._parsed(block.data, types, columns, set_aside)
-            clean = is_clean(table, wanted.features)
+            table = self._parsed(block.data, types, tuple(types), set_aside)
+            found = self._as_floats(table, wanted)
+            clean = is_clean(found, wanted.features)
         except pa.ArrowInvalid:
             clean = False
         if clean:
-            good, bad, values = (
-                np.ones(len(table), bool),
-                list[BadRow](),
-                matrix(table, wanted.features),
-            )
+            values, good = matrix(found, wanted.features), np.ones(len(table), bool)
+            bad: list[BadRow] = []
             numbers = _numbers(len(table), ragged, row)
         else:
             ragged.clear()
@@ -133,6 +130,15 @@ class Delimited:
             block.consumed,
             self._text.identity(),
         )
+
+    def _as_floats(self, table: pa.Table, wanted: Wanted) -> pa.Table:
+        """The table, with numbers in those features too that are kept as they are written."""
+        both = [name for name in wanted.features if name in wanted.extra]
+        for name in both:
+            texts = pc.utf8_trim_whitespace(self._points(table, [name])[name])
+            numbers = pc.cast(texts, pa.float64())
+            table = table.set_column(table.column_names.index(name), name, numbers)
+        return table
 
     def _as_text(self, data: bytes, wanted: Wanted, set_aside: object) -> pa.Table:
         """All columns as they are written, to find and to show what is wrong."""

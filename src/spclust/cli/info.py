@@ -32,7 +32,10 @@ def info(
         record: dict[str, Any] = {
             "rows": spc.n_samples_seen_,
             **preparation.as_plain(),
-            "parameters": parameters,
+            "parameters": {
+                name: str(value) if value in (float("inf"), float("-inf")) else value
+                for name, value in parameters.items()
+            },
             "clusters": clusters,
             "structures": parts,
             "diagnosis": [str(finding) for finding in findings],
@@ -86,7 +89,7 @@ def _first_rows(name: str, reading: Reading, preparation: Any, most: int) -> Any
     with Tables(expanded([name]), reading, follow=False, stopped=lambda: False) as tables:
         path, source = tables.first()
         features = preparation.columns or tuple(chosen_features(source, path, reading, ()))
-        batches = in_batches(tables, Wanted(features), Position(), size=most, first_size=most)
+        batches = in_batches(tables, Wanted(features), Position(), size=most)
         first = next(batches, None)
     if first is None:
         raise CommandError(f"{path!r} has columns, but no rows.")

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 class Learner:
     """A model and what is done with rows before it sees them."""
 
-    def __init__(self, model: "SPC", preparation: Preparation, *, standardise: bool) -> None:
+    def __init__(self, model: "SPC", preparation: Preparation, *, warmup: int = 0) -> None:
         self.model, self.preparation = model, preparation
-        self._standardise = standardise
+        self.warmup = warmup  # rows by which to standardise; 0 if that is not wanted
 
     @property
     def has_learnt(self) -> bool:
@@ -26,8 +26,8 @@ class Learner:
 
     def prepared(self, values: Floats) -> Floats:
         """Rows as the model sees them; the first ones decide about standardisation."""
-        if self._standardise and self.preparation.centre is None:
-            self.preparation = self.preparation.standardised_by(values)
+        if self.warmup and self.preparation.centre is None:
+            self.preparation = self.preparation.standardised_by(values[: self.warmup])
         return self.preparation.applied(values)
 
     def learn(self, rows: Floats) -> list[dict[str, Any]]:

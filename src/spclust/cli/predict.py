@@ -49,7 +49,7 @@ def predict(
     from spclust.cli.outputs import open_table
     from spclust.cli.positions import Position, Wanted
     from spclust.cli.scoring import Scores
-    from spclust.cli.sources import refuse_missing, split_names
+    from spclust.cli.sources import besides, refuse_missing, split_names
     from spclust.cli.summary import print_json
 
     spc, preparation = load_model(model)
@@ -60,7 +60,7 @@ def predict(
         path, source = tables.first()
         keep = split_names(labelling.keep, source.names)
         label = labelling.label
-        extra = tuple(dict.fromkeys((*([label] if label else []), *keep)))
+        extra = besides(label, keep)
         features = _features(preparation.columns, source, path, reading, extra, spc.n_features_in_)
         refuse_missing((*features, *extra), source, path)
         bad, scores, rows = BadRows(reading.on_bad_row), Scores(), 0
@@ -68,9 +68,7 @@ def predict(
         out = open_table(labelling.out or "-", labelling.out_format, None)
         outputs.callback(out.close)
         size = batch or usual_size(len(features))
-        batches = in_batches(
-            tables, Wanted(features, extra), Position(), size=size, first_size=size
-        )
+        batches = in_batches(tables, Wanted(features, extra), Position(), size=size)
         with Ahead(batches, lambda: False) as ahead:
             for part in ahead:
                 bad.take(part.bad)

@@ -65,6 +65,11 @@ def split_names(given: Sequence[str] | None, names: Sequence[str]) -> tuple[str,
     return tuple(dict.fromkeys(found))
 
 
+def besides(label: str | None, keep: Sequence[str]) -> tuple[str, ...]:
+    """Columns to read besides the features."""
+    return tuple(dict.fromkeys((*([label] if label else []), *keep)))
+
+
 def chosen_features(
     source: Source, path: str, reading: Reading, others: Sequence[str]
 ) -> list[str]:

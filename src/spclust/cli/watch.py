@@ -62,9 +62,9 @@ def watch(
     with Tables(paths, reading, follow=follow, stopped=stop) as tables:
         path, source = tables.first()
         features = tuple(chosen_features(source, path, reading, ()))
-        learner = Learner(model, Preparation(features), standardise=False)
+        learner = Learner(model, Preparation(features))
         bad, rows, started = BadRows(reading.on_bad_row), 0, time.perf_counter()
-        batches = in_batches(tables, Wanted(features), Position(), size=batch, first_size=batch)
+        batches = in_batches(tables, Wanted(features), Position(), size=batch)
         with (
             closing(bad),
             stop,
