@@ -75,6 +75,8 @@ def test_a_model_saved_in_python_without_names(folder):
     model.save("python.spc")
     run("predict", "python.spc", "a.csv", "-o", "p.csv")
     assert labels_in("p.csv") == model.predict(X).tolist()
+    run("merge", "python.spc", "python.spc", "-o", "merged.spc")
+    assert SPC.load("merged.spc").n_samples_seen_ == 6000
     said = run("predict", "python.spc", "a.csv", "-c", "x", code=1).stderr
     assert "has 2 features, but 1 columns are taken, x" in said
 
@@ -206,6 +208,8 @@ def test_help_is_quick_and_shows_examples_and_exit_codes():
     assert "Examples" in shown
     assert "Exit codes" in shown
     assert "--install-completion" in run("--help").stdout
+    for command in ("predict", "info", "plot", "merge", "watch", "generate"):
+        assert "Examples" in run(command, "--help").stdout
     heavy = ("sklearn", "numba", "scipy", "pyarrow", "pandas", "matplotlib")
     code = (
         "import sys; from spclust.cli import app\n"

@@ -7,7 +7,6 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Iterator
-from types import TracebackType
 from typing import Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -57,12 +56,7 @@ class Tables:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
+    def __exit__(self, failure: object, *_: object) -> None:
         """Close what is open still."""
         for source in self._opened.values():
             source.close()
@@ -203,12 +197,7 @@ class Ahead(Generic[Item]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
+    def __exit__(self, failure: object, *_: object) -> None:
         """Get no more items; a thread that waits for a pipe is left behind."""
         self._closed = True
         self._thread.join(_PARTING)

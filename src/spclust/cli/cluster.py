@@ -36,7 +36,7 @@ def cluster(
     inputs: Annotated[
         list[str],
         typer.Argument(
-            metavar="INPUT...",
+            metavar="INPUT",
             help="CSV, TSV, NDJSON, Parquet or Arrow files, also compressed; globs; directories of "
             "Parquet files; - for standard input.",
             show_default=False,

@@ -11,6 +11,13 @@ from spclust.cli.failing import guarded
 if TYPE_CHECKING:
     from spclust.arrays import Floats, Integers
 
+EPILOG = """
+**Examples**
+
+`spclust generate drifting --out stream.csv`
+
+`spclust generate blobs --rows 1000000 --columns 5 --out points.parquet`
+"""
 _AT_A_TIME = 100_000  # rows of blobs, of which there may be any number
 
 

@@ -9,6 +9,24 @@ from spclust.cli.failing import CommandError, guarded
 from spclust.cli.grouping import grouped
 from spclust.cli.options import Reading
 
+INFO_EPILOG = """
+**Examples**
+
+`spclust info model.spc --structures`
+
+`spclust info model.spc --json | jq .clusters`
+"""
+PLOT_EPILOG = """
+**Examples**
+
+`spclust plot model.spc --points points.csv --out model.png`
+"""
+MERGE_EPILOG = """
+**Examples**
+
+`spclust merge monday.spc tuesday.spc wednesday.spc --when later --out week.spc`
+"""
+
 _Model = Annotated[str, typer.Argument(metavar="MODEL", help="A saved model.")]
 
 
@@ -100,7 +118,7 @@ def _first_rows(name: str, reading: Reading, preparation: Any, most: int) -> Any
 def merge(
     models: Annotated[
         list[str],
-        typer.Argument(metavar="MODEL...", help="Saved models of the same parameters and columns."),
+        typer.Argument(metavar="MODEL", help="Saved models of the same parameters and columns."),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Where the merged model goes.")],
     when: Annotated[

@@ -21,8 +21,9 @@ _ENTRY = "prepared_by_command"
 def model_bytes(model: "SPC", preparation: Preparation) -> bytes:
     """A model as `SPC.to_bytes` has it, with the names of its features and its preparation."""
     header, arrays = decode(model.to_bytes())
-    header["feature_names_in"] = list(preparation.columns)
-    header[_ENTRY] = preparation.as_plain()
+    if preparation.columns:  # a model that was made in Python may have no names
+        header["feature_names_in"] = list(preparation.columns)
+        header[_ENTRY] = preparation.as_plain()
     return encode(header, arrays)
 
 

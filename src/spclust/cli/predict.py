@@ -25,7 +25,7 @@ def predict(
     inputs: Annotated[
         list[str],
         typer.Argument(
-            metavar="INPUT...",
+            metavar="INPUT",
             help="Files, globs, directories of Parquet files; -.",
             show_default=False,
         ),

@@ -1,7 +1,6 @@
 """The progress bar: on a terminal only, beside the output, and never more often than it is seen."""
 
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
@@ -50,12 +49,7 @@ class Bar:
             self._task, description=f"{text}{model.n_clusters_} clusters", completed=consumed
         )
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
+    def __exit__(self, failure: object, *_: object) -> None:
         self._progress.stop()
 
 

@@ -1,7 +1,7 @@
 """Ctrl-C and SIGTERM: the first one ends a run in order, the second one at once."""
 
 import signal
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Self
 
 
@@ -29,10 +29,5 @@ class Stop:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
+    def __exit__(self, failure: object, *_: object) -> None:
         self._restore()

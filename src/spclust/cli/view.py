@@ -2,7 +2,6 @@
 
 import time
 from collections import Counter, deque
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -106,14 +105,9 @@ class View:
             )
         return table
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
+    def __exit__(self, failure: object, *_: object) -> None:
         if self._console.is_terminal:
-            if error is None and self._rows:
+            if failure is None and self._rows:
                 self._draw()
             self._live.stop()
 

@@ -26,7 +26,7 @@ _DEFAULT_TRACK = 100  # rows between two looks at the clusters
 @guarded
 def watch(
     inputs: Annotated[
-        list[str], typer.Argument(metavar="INPUT...", help="Files; -.", show_default=False)
+        list[str], typer.Argument(metavar="INPUT", help="Files; -.", show_default=False)
     ],
     reading: Reading,
     parameters: Parameters,
