@@ -1,12 +1,14 @@
 """Bad input of each kind: one sentence that says what and where, and an exit code."""
 
 import json
+import subprocess
+import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.command.common import csv_file, run, summary
+from tests.command.common import csv_file, run, spclust, summary
 
 GOOD = "x,y\n1,2\n3,4\n5,6\n"
 
@@ -121,6 +123,20 @@ def test_bad_rows_are_skipped_or_collected_with_all_there_is_to_know(
     assert collected[0]["column"] == "x"
     assert "red" in json.dumps(collected[0])
     assert collected[2]["why"] == "column 'y' is empty"
+
+
+def test_an_endless_stream_of_bad_rows_is_not_waited_for(tmp_path):
+    """The first of them ends the run, though no batch is ever full; skipped, they take no memory."""
+    bad = 'import sys; print("x\\n1", flush=True)\nwhile True: sys.stdout.write("red\\n" * 1000)'
+    with subprocess.Popen([sys.executable, "-c", bad], stdout=subprocess.PIPE) as endless:
+        done = spclust("cluster", "-", "-c", "x", "--on-bad-row", "stop", stdin=endless.stdout)
+        endless.kill()
+    assert done.returncode == 1
+    assert b"'-', row 2: column 'x' holds 'red', which is not a number" in done.stderr
+    (tmp_path / "a.csv").write_text("x\n" + "red\n" * 30_000 + "1\n")
+    given = ("-c", "x", "--on-bad-row", "collect", tmp_path / "bad", "--read-bytes", 9000)
+    assert summary("cluster", tmp_path / "a.csv", *given)["bad_rows"] == 30_000
+    assert (tmp_path / "bad").read_bytes().count(b"\n") == 30_000
 
 
 def test_a_bad_row_does_not_change_what_the_others_become(tmp_path):

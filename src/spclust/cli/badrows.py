@@ -34,6 +34,10 @@ class BadRows:
         if self.file is not None:
             self.file.close()
 
+    def state(self) -> tuple[int, int]:
+        """How many there were, and the length of the file that they are collected in."""
+        return self.count, 0 if self.file is None else self.file.length
+
     def take(self, bad: list[tuple[str, BadRow]]) -> None:
         """Take note of bad rows, each with the name of its file."""
         for path, each in bad:

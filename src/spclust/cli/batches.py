@@ -39,7 +39,7 @@ class Batch(NamedTuple):
     row: Integers  # (n,) number of each in the whole input, from 1
     extra: pa.Table
     bad: list[tuple[str, BadRow]]  # rows left out among these, each with the name of its file
-    end: Position
+    end: Position | None  # None if these are only bad rows, of a batch that is to come
     consumed: int  # bytes of all files read so far
 
 
@@ -105,16 +105,15 @@ def in_batches(
 ) -> Iterator[Batch]:
     """The rows from a position on, `size` at a time; the first batch has at least `warmup`.
 
-    Where a growing file stands still, what there is makes a smaller batch; and at the end.
+    Where a growing file stands still, what there is makes a smaller batch; and at the end. Bad rows
+    do not wait for a batch to be full: there may be no end to them.
     """
     sizes = [os.path.getsize(p) if os.path.isfile(p) else 0 for p in tables.paths]
     waiting: list[tuple[Piece, Position]] = []
     count, due, least = 0, max(size, warmup), max(1, warmup)
 
-    def gathered() -> Batch:
-        nonlocal waiting, count, due, least
-        end, last = waiting[-1][1], waiting[-1][0]
-        parts, waiting, count, due, least = waiting, [], 0, size, 1
+    def batch_of(parts: list[tuple[Piece, Position]]) -> Batch:
+        last, end = parts[-1]
         return Batch(
             np.concatenate([piece.values for piece, _ in parts]),
             np.concatenate([piece.row + (1 + at.before) for piece, at in parts]),
@@ -123,6 +122,11 @@ def in_batches(
             end,
             sum(sizes[: end.file]) + last.consumed,
         )
+
+    def gathered() -> Batch:
+        nonlocal waiting, count, due, least
+        parts, waiting, count, due, least = waiting, [], 0, size, 1
+        return batch_of(parts)
 
     for found in tables.pieces(wanted, since):
         if found is None:
@@ -138,8 +142,13 @@ def in_batches(
             start = stop
             yield gathered()
         if start < len(piece.row) or (start == 0 and piece.bad):
-            waiting.append((piece.part(start, len(piece.row)), end))
-            count += len(piece.row) - start
+            rest = piece.part(start, len(piece.row))
+            if rest.bad:
+                yield batch_of([(rest.without_rows(), end)])._replace(end=None)
+            if waiting and not len(waiting[-1][0].row):
+                waiting.pop()
+            waiting.append((rest._replace(bad=[]), end))
+            count += len(rest.row)
     # After an interrupt the rows of an unfinished batch are left for the next run, so that its
     # batches are the same; what follows a growing file has no such batches.
     if waiting and (tables.follows or not tables.stopped()):

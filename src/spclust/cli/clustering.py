@@ -134,6 +134,7 @@ class Run:
         self._outputs.callback(self.bad.close)
         if then is not None:
             self.bad.count = int(then.counts["bad"])
+        self._bad_then = self.bad.state()
         return wanted
 
     def _chosen(self) -> Wanted:
@@ -162,7 +163,8 @@ class Run:
         if len(batch.values):
             self._learn(batch)
         self.rows += len(batch.values)
-        self._at = batch.end
+        if batch.end is not None:
+            self._at, self._bad_then = batch.end, self.bad.state()
 
     def _learn(self, batch: Batch) -> None:
         learner, label = self.learner, self._labelling.label
@@ -190,9 +192,11 @@ class Run:
             return
         outputs = {"out": self._out, "events": self._events, "bad": self.bad.file}
         lengths = {name: file.settle() for name, file in outputs.items() if file is not None}
+        # Bad rows that come after the last batch will be met once more.
+        bad, lengths["bad"] = self._bad_then
         counts = {
             "rows": self.rows,
-            "bad": self.bad.count,
+            "bad": bad,
             "events": self.event_count,
             "scores": self.scores.state(),
             "keep": list(self._keep),

@@ -53,6 +53,11 @@ class Piece(NamedTuple):
             end_row=self.end_row if last is None else int(last) + 1,
         )
 
+    def without_rows(self) -> "Piece":
+        """The bad ones alone."""
+        none = self.extra.slice(0, 0)
+        return self._replace(values=self.values[:0], row=self.row[:0], extra=none)
+
     def since(self, row: int) -> "Piece":
         """Without the rows, good or bad, before one of the file."""
         start = int(np.searchsorted(self.row, row))
