@@ -126,7 +126,7 @@ def test_bad_rows_are_skipped_or_collected_with_all_there_is_to_know(
 
 
 def test_an_endless_stream_of_bad_rows_is_not_waited_for(tmp_path):
-    """The first of them ends the run, though no batch is ever full; skipped, they take no memory."""
+    """The first of them ends the run, though no batch is ever full."""
     bad = 'import sys; print("x\\n1", flush=True)\nwhile True: sys.stdout.write("red\\n" * 1000)'
     with subprocess.Popen([sys.executable, "-c", bad], stdout=subprocess.PIPE) as endless:
         done = spclust("cluster", "-", "-c", "x", "--on-bad-row", "stop", stdin=endless.stdout)

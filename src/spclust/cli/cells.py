@@ -10,6 +10,7 @@ from spclust.arrays import Booleans, Floats, Integers
 from spclust.cli.failing import CommandError
 from spclust.cli.positions import BadRow
 
+_LIKE_A_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _HINT = "--on-bad-row skip, or collect FILE, goes on without such rows."
 
 
@@ -48,27 +49,22 @@ def examined(
 
     Columns may be of numbers or of text; `row` are the numbers of the rows.
     """
-    good = np.ones(len(table), dtype=bool)
     values = np.zeros((len(table), len(features)))
-    whys: dict[int, tuple[str, str]] = {}
     for i, name in enumerate(features):
-        numbers = _as_numbers(table[name].combine_chunks(), name)
-        values[:, i] = numbers
-        for place in np.flatnonzero(~np.isfinite(numbers)).tolist():
-            good[place] = False
-            whys.setdefault(place, (name, _why(table[name][place].as_py())))
-    bad = [
-        BadRow(
-            int(row[place]),
-            f"column {name!r} {why}",
-            {
-                "column": name,
-                "value": _plain(table[name][place].as_py()),
-                "cells": {key: _plain(table[key][place].as_py()) for key in table.column_names},
-            },
-        )
-        for place, (name, why) in sorted(whys.items())
-    ]
+        values[:, i] = _as_numbers(table[name].combine_chunks(), name)
+    finite = np.isfinite(values)
+    good: Booleans = np.asarray(finite.all(axis=1))
+    places = np.flatnonzero(~good)
+    first = finite[places].argmin(axis=1)  # the first bad cell of each bad row
+    bad = []
+    for place, at, cells in zip(places, first, table.take(places).to_pylist(), strict=True):
+        name = features[at]
+        record = {
+            "column": name,
+            "value": _plain(cells[name]),
+            "cells": {key: _plain(value) for key, value in cells.items()},
+        }
+        bad.append(BadRow(int(row[place]), f"column {name!r} {_why(cells[name])}", record))
     return values[good], good, bad
 
 
@@ -93,15 +89,31 @@ def _as_numbers(column: pa.Array, name: str) -> Floats:
 
 
 def _parsed(column: pa.Array) -> Floats:
-    """Texts to numbers by PyArrow's rules, NaN for what is none; halves until that is one cell."""
+    """Texts to numbers by PyArrow's rules, NaN for what is none."""
     try:
-        numbers = pc.fill_null(pc.cast(column, pa.float64()), float("nan"))
-        return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+        return _cast(column)
+    except pa.ArrowInvalid:
+        # Where all cells are words, to try each of them would take long.
+        likely = pc.fill_null(pc.match_substring_regex(column, _LIKE_A_NUMBER), False)
+        numbers = np.full(len(column), np.nan)
+        numbers[likely.to_numpy(zero_copy_only=False)] = _halved(column.filter(likely))
+        return numbers
+
+
+def _cast(column: pa.Array) -> Floats:
+    numbers = pc.fill_null(pc.cast(column, pa.float64()), float("nan"))
+    return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _halved(column: pa.Array) -> Floats:
+    """The same, in halves of halves until what PyArrow refuses is one cell."""
+    try:
+        return _cast(column)
     except pa.ArrowInvalid:
         if len(column) == 1:
             return np.array([np.nan])
         half = len(column) // 2
-        return np.concatenate([_parsed(column[:half]), _parsed(column[half:])])
+        return np.concatenate([_halved(column[:half]), _halved(column[half:])])
 
 
 def _why(value: Any) -> str:
