@@ -1,32 +1,15 @@
-"""The command `spclust`. Needs the extra `cli`."""
+"""`spclust reproduce`: the paper's experiments, run again."""
 
 import os
 import sys
 from pathlib import Path
 from typing import Annotated
 
-try:
-    import typer
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-except ImportError as error:  # pragma: no cover - depends on the installation
-    raise SystemExit(
-        f"The command spclust needs {error.name}: install it with pip install 'spclust[cli]'."
-    ) from None
-
-app = typer.Typer(
-    help="Single-pass possibilistic clustering of data streams.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 
-@app.callback()
-def main() -> None:
-    """Single-pass possibilistic clustering of data streams."""
-
-
-@app.command()
 def reproduce(
     out: Annotated[Path, typer.Option(help="Folder for the report, figures and scores.")] = Path(
         "reproduction"
@@ -71,7 +54,3 @@ def reproduce(
             console.print(f"[red]{error}")
             raise typer.Exit(1) from None
     print(out / "report.html")
-
-
-if __name__ == "__main__":
-    app()

@@ -1,0 +1,13 @@
+"""The command `spclust`: cluster files and pipes without Python. Needs the extra `cli`."""
+
+from importlib.util import find_spec as _find
+
+for _needed in ("typer", "rich", "pyarrow"):
+    if _find(_needed) is None:  # pragma: no cover - depends on the installation
+        raise SystemExit(
+            f"The command spclust needs {_needed}: install it with pip install 'spclust[cli]'."
+        )
+
+from spclust.cli.app import app  # noqa: E402
+
+__all__ = ["app"]

@@ -1,0 +1,156 @@
+"""Bad input of each kind: one sentence that says what and where, and an exit code."""
+
+import json
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.command.common import csv_file, run, spclust, summary
+
+GOOD = "x,y\n1,2\n3,4\n5,6\n"
+
+# name of the file, its content, more arguments, exit code, words of the one sentence
+CASES = {
+    "text in a cell": ("a.csv", GOOD + "7,red\n", (), 1, ["'a.csv', row 4", "'y'", "'red'"]),
+    "an empty cell": ("a.csv", GOOD + "7,\n", (), 1, ["row 4", "column 'y' is empty"]),
+    "a missing value": ("a.csv", GOOD + "NA,1\n", (), 1, ["row 4", "'x'", "'NA'"]),
+    "infinity": ("a.csv", GOOD + "inf,1\n", (), 1, ["row 4", "'x'", "not finite"]),
+    "too few cells": ("a.csv", GOOD + "7\n", (), 1, ["row 4", "1 cells", "first row has 2"]),
+    "too many cells": ("a.csv", GOOD + "7,8,9\n", (), 1, ["row 4", "3 cells", "'7,8,9'"]),
+    "an empty file": ("a.csv", "", (), 1, ["'a.csv' is empty"]),
+    "only line breaks": ("a.csv", "\n\n", (), 1, ["'a.csv' is empty"]),
+    "a header only": ("a.csv", "x,y\n", (), 1, ["'a.csv'", "no rows"]),
+    "strings only": ("a.csv", "n\nred\nblue\n", (), 1, ["no column of numbers", "'n'"]),
+    "a column of strings": ("a.csv", "n,x\nred,1\n", ("-c", "n"), 1, ["row 1", "'n'", "'red'"]),
+    "another delimiter": ("a.csv", "x;y\n1;2\n", (), 1, ["no column of numbers", "--delimiter"]),
+    "latin-1 in the header": ("a.csv", b"gr\xf6\xdfe,y\n1,2\n", (), 1, ["not UTF-8", "--encoding"]),
+    "latin-1 in a cell": ("a.csv", b"x,y\n1,gr\xf6\n", ("-c", "y"), 1, ["not UTF-8"]),
+    "utf-16": ("a.csv", GOOD.encode("utf-16"), (), 1, ["not UTF-8", "utf-16"]),
+    "a missing column": ("a.csv", GOOD, ("-c", "x,z"), 1, ["no column 'z'", "'x', 'y'"]),
+    "a misspelt column": ("a.csv", "speed\n1\n", ("-c", "sped"), 1, ["mean 'speed'?"]),
+    "no label column": ("a.csv", GOOD, ("--label", "z"), 1, ["no column 'z'", "'x', 'y'"]),
+    "two columns of a name": ("a.csv", "x,x\n1,2\n", (), 1, ["two columns 'x'"]),
+    "an unknown ending": ("a.dat", GOOD, (), 1, ["'a.dat'", "--format"]),
+    "no JSON": ("a.ndjson", '{"x": 1}\n{"x": \n', (), 1, ["row 2", "no JSON object"]),
+    "JSON without a key": ("a.ndjson", '{"x": 1}\n{"y": 2}\n', ("-c", "x"), 1, ["row 2", "empty"]),
+    "JSON with text": ("a.ndjson", '{"x": 1}\n{"x": "a"}\n', ("-c", "x"), 1, ["row 2", "'a'"]),
+    "a JSON truth": ("a.ndjson", '{"x": 1}\n{"x": true}\n', ("-c", "x"), 1, ["row 2", "True"]),
+    "no Parquet": ("a.parquet", GOOD, (), 1, ["'a.parquet' is no Parquet file"]),
+    "no Arrow": ("a.arrow", GOOD, (), 1, ["'a.arrow' is no Arrow"]),
+    "no gzip any more": ("a.csv.gz", b"\x1f\x8b\x08\x00broken", (), 1, ["a.csv.gz"]),
+    "all rows bad": ("a.csv", "x\na\n", ("-c", "x", "--on-bad-row", "skip"), 1, ["all 1 rows"]),
+    "a wrong parameter": ("a.csv", GOOD, ("--eps", "7"), 2, ["eps", "7"]),
+    "a word for a number": ("a.csv", GOOD, ("--m", "soft"), 2, ["'m'", "soft"]),
+    "a wrong option": ("a.csv", GOOD, ("--nonsense", "1"), 2, ["--nonsense"]),
+    "a wrong word": ("a.csv", GOOD, ("--on-bad-row", "weep"), 2, ["skip, stop or collect"]),
+    "a wide figure": ("a.csv", "x,y,z\n1,2,3\n", ("--plot", "f.png"), 1, ["two columns", "3"]),
+    "Parquet to -": ("a.csv", GOOD, ("-o", "-", "--out-format", "parquet"), 1, ["standard output"]),
+    "cut back": ("a.csv", GOOD, ("--checkpoint", "c", "-o", "l.parquet"), 1, ["l.parquet", ".csv"]),
+    "labels over the input": ("a.csv", GOOD, ("-o", "./a.csv"), 1, ["./a.csv' is an input"]),
+    "no such folder": ("a.csv", GOOD, ("--save", "no/m.spc"), 1, ["no folder 'no'"]),
+    "a folder for a file": ("a.csv", GOOD, ("--save", "."), 1, ["it is a folder"]),
+    "two follows": ("a.csv", GOOD, ("b.csv", "--follow"), 1, ["does not exist"]),
+}
+
+
+def sentence(result):
+    """What is said, the boxes around usage errors left out."""
+    return " ".join(result.stderr.replace("│", " ").split())
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_sentence_and_an_exit_code(case, tmp_path, monkeypatch):
+    name, content, arguments, code, words = CASES[case]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    result = run("cluster", name, *arguments, code=code)
+    said = sentence(result)
+    assert all(word in said for word in words), said
+    assert result.stdout == ""
+    if code == 1:
+        assert said.startswith("spclust: ")
+        assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_directory_and_files_that_do_not_exist(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    for name, words in {
+        "folder": "is a directory without Parquet files",
+        "nothing.csv": "'nothing.csv' does not exist",
+        "no*.csv": "'no*.csv' matches no file",
+    }.items():
+        assert words in sentence(run("cluster", name, code=1))
+    (tmp_path / "secret.csv").write_text(GOOD)
+    for model in ("nothing.spc", "secret.csv"):
+        assert model in sentence(run("info", model, code=1))
+
+
+def test_times_are_no_numbers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(
+        pa.table({"t": pa.array([1, 2], pa.timestamp("s")), "x": [1.0, 2.0]}), "a.parquet"
+    )
+    assert summary("cluster", "a.parquet")["columns"] == ["x"]
+    assert "holds times" in sentence(run("cluster", "a.parquet", "-c", "t", code=1))
+
+
+BAD = {
+    "a.csv": "x,y,name\n1,2,a\nred,3,b\n4,5,c\n6\n7,,d\n8,9,e\n",
+    "a.ndjson": '{"x":1,"y":2}\n{"x":"red","y":3}\n{"x":4,"y":5}\n'
+    '{"x":6\n{"x":7,"y":null}\n{"x":8,"y":9}\n',
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("read_bytes", [64, 1_000_000])
+def test_bad_rows_are_skipped_or_collected_with_all_there_is_to_know(
+    name, read_bytes, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text(BAD[name])
+    given = ("cluster", name, "-c", "x,y", "--batch", "2", "--read-bytes", read_bytes)
+    told = summary(*given, "--on-bad-row", "skip", "--out", "l.csv")
+    assert (told["rows"], told["bad_rows"]) == (3, 3)
+    rows = [line.split(",")[0] for line in (tmp_path / "l.csv").read_text().split()]
+    assert rows == ["row", "1", "3", "6"]
+    assert summary(*given, "--on-bad-row", "collect", "bad.ndjson")["bad_rows"] == 3
+    collected = [json.loads(line) for line in (tmp_path / "bad.ndjson").read_text().splitlines()]
+    assert [(each["file"], each["row"]) for each in collected] == [(name, 2), (name, 4), (name, 5)]
+    assert collected[0]["column"] == "x"
+    assert "red" in json.dumps(collected[0])
+    assert collected[2]["why"] == "column 'y' is empty"
+
+
+def test_an_endless_stream_of_bad_rows_is_not_waited_for(tmp_path):
+    """The first of them ends the run, though no batch is ever full."""
+    bad = 'import sys; print("x\\n1", flush=True)\nwhile True: sys.stdout.write("red\\n" * 1000)'
+    with subprocess.Popen([sys.executable, "-c", bad], stdout=subprocess.PIPE) as endless:
+        done = spclust("cluster", "-", "-c", "x", "--on-bad-row", "stop", stdin=endless.stdout)
+        endless.kill()
+    assert done.returncode == 1
+    assert b"'-', row 2: column 'x' holds 'red', which is not a number" in done.stderr
+    (tmp_path / "a.csv").write_text("x\n" + "red\n" * 30_000 + "1\n")
+    given = ("-c", "x", "--on-bad-row", "collect", tmp_path / "bad", "--read-bytes", 9000)
+    assert summary("cluster", tmp_path / "a.csv", *given)["bad_rows"] == 30_000
+    assert (tmp_path / "bad").read_bytes().count(b"\n") == 30_000
+
+
+def test_a_bad_row_does_not_change_what_the_others_become(tmp_path):
+    path = csv_file(tmp_path / "a.csv", 2000)
+    lines = path.read_text().splitlines()
+    run("cluster", path, "--out", tmp_path / "clean.csv", "--batch", 100, "-q")
+    spoilt = [lines[0]]
+    for i, line in enumerate(lines[1:]):
+        spoilt += [line, *(["no,number,here,x"] if i % 97 == 0 else [])]
+    path.write_text("\n".join(spoilt))
+    given = ("--on-bad-row", "skip", "--batch", 100, "-q", "--read-bytes", 5000)
+    run("cluster", path, "--out", tmp_path / "spoilt.csv", *given)
+    labels = [
+        [line.split(",")[1] for line in (tmp_path / name).read_text().splitlines()]
+        for name in ("clean.csv", "spoilt.csv")
+    ]
+    assert labels[0] == labels[1]

@@ -1,0 +1,213 @@
+"""Killed anywhere and started again: the same model, labels, events and bad rows, to the byte."""
+
+import gzip
+import json
+import os
+import random
+import subprocess
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.command.common import csv_file, run, spclust, started, stdin_from, table
+
+# `SPCLUST_KILLS=50 pytest tests/command/test_checkpoints.py` is the long version.
+KILLS = int(os.environ.get("SPCLUST_KILLS", "5"))
+ROWS = 100_000
+OUTPUTS = ("labels.csv", "events.ndjson", "bad.ndjson", "model.spc")
+
+
+def arguments(folder, data, *more):
+    """A run that writes everything a run can write."""
+    paths = {name: folder / name for name in OUTPUTS}
+    return [
+        *("cluster", data, "-c", "x,y", "--label", "class", "--keep", "name", "--standardise"),
+        *("--out", paths["labels.csv"], "--typicality", "--events", paths["events.ndjson"]),
+        *("--on-bad-row", "collect", paths["bad.ndjson"], "--save", paths["model.spc"]),
+        *("--checkpoint", folder / "run.ck", "--every", 4000, "--batch", 2000, "--warmup", 3000),
+        *(
+            "--scale",
+            0.3,
+            "--beta",
+            0.01,
+            "--track-every",
+            500,
+            "--read-bytes",
+            50_000,
+            "-q",
+            *more,
+        ),
+    ]
+
+
+def contents(folder):
+    return {name: (folder / name).read_bytes() for name in OUTPUTS}
+
+
+def with_bad_rows(path, rows):
+    lines = csv_file(path, rows).read_text().splitlines()
+    for i in range(50, len(lines), 997):
+        lines[i] = "1.0,not a number,here,c0"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return with_bad_rows(tmp_path_factory.mktemp("data") / "stream.csv", ROWS)
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(data, tmp_path_factory):
+    """What a run writes that nobody disturbs, and how long it takes."""
+    folder = tmp_path_factory.mktemp("uninterrupted")
+    began = time.perf_counter()
+    done = spclust(*arguments(folder, data))
+    assert done.returncode == 0, done.stderr
+    found = contents(folder)
+    assert all(found.values())
+    assert found["labels.csv"].count(b"\n") == ROWS + 1 - found["bad.ndjson"].count(b"\n")
+    return found, time.perf_counter() - began
+
+
+def killed_again_and_again(folder, command, kills, longest, draw):
+    """Start it, kill it, start it again ...; yield how often it was killed whenever it is done.
+
+    Every other one is killed at any moment of its life, the rest when it has got somewhere.
+    """
+    checkpoint, killed = folder / "run.ck", 0
+
+    def age():
+        return checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
+
+    while True:
+        before, process = age(), started(*command, stderr=subprocess.DEVNULL)
+        if killed < kills and killed % 2:
+            while age() == before and process.poll() is None:
+                time.sleep(0.002)
+            time.sleep(draw.uniform(0.0, longest / 10))
+        elif killed < kills:
+            time.sleep(draw.uniform(0.0, longest))
+        if killed < kills and process.poll() is None:
+            process.kill()
+            killed += 1
+        if process.wait() == 0:
+            yield killed
+            if killed == kills:
+                return
+            checkpoint.unlink()
+
+
+def test_killed_at_random_moments(data, uninterrupted, tmp_path):
+    expected, seconds = uninterrupted
+    draw = random.Random(os.environ.get("SPCLUST_SEED"))
+    command = arguments(tmp_path, data)
+    for killed in killed_again_and_again(tmp_path, command, KILLS, seconds, draw):
+        assert contents(tmp_path) == expected
+        print(f"{killed} kills so far")
+        for name in OUTPUTS:  # nothing of this run is left to help the next one
+            (tmp_path / name).unlink()
+
+
+def test_stopped_in_the_middle_and_read_in_other_blocks(data, uninterrupted, tmp_path):
+    """An interrupt is a kill that has time to save: what follows is the same again."""
+    process = started(*arguments(tmp_path, data))
+    while not (tmp_path / "run.ck").exists():
+        time.sleep(0.01)
+    process.terminate()
+    assert process.wait(timeout=60) == 143
+    so_far = (tmp_path / "labels.csv").read_bytes()
+    assert uninterrupted[0]["labels.csv"].startswith(so_far)
+    run(*arguments(tmp_path, data, "--read-bytes", 1000))
+    assert contents(tmp_path) == uninterrupted[0]
+
+
+@pytest.mark.parametrize("kind", ["gz", "parquet", "ndjson", "stdin", "parts"])
+def test_other_inputs_go_on_too(kind, tmp_path):
+    """A run that is given half of the input first, as if the rest had not been there yet."""
+    whole = with_bad_rows(tmp_path / "whole.csv", 12_000)
+    folder, reference = tmp_path / "a", tmp_path / "b"
+    folder.mkdir()
+    reference.mkdir()
+    name = {"stdin": "-", "parts": tmp_path / "part-*.csv"}.get(kind, tmp_path / f"i.{kind}")
+
+    def write(rows):
+        lines = whole.read_text().splitlines(keepends=True)[: rows + 1]
+        if kind == "parquet":
+            pq.write_table(table(12_000).slice(0, rows), name, row_group_size=5000)
+        elif kind == "ndjson":
+            objects = ({"x": i % 7, "y": i % 5, "class": "c", "name": "n"} for i in range(rows))
+            name.write_text("".join(json.dumps(each) + "\n" for each in objects))
+        elif kind == "parts":
+            for part in range(0, rows, 3000):
+                here = [lines[0], *lines[part + 1 : part + 3001]]
+                (tmp_path / f"part-{part:05}.csv").write_text("".join(here))
+        elif kind == "gz":
+            name.write_bytes(gzip.compress("".join(lines).encode()))
+        else:
+            (tmp_path / "stdin").write_text("".join(lines))
+
+    def go(folder):
+        more = ["--format", "csv"] if kind == "gz" else []
+        with stdin_from(tmp_path / "stdin" if kind == "stdin" else os.devnull):
+            run(*arguments(folder, name, *more))
+
+    write(6000 if kind in ("parts", "parquet") else 9000)
+    go(folder)
+    write(12_000)
+    go(folder)
+    go(reference)
+    # Where the first half ended, its last batch was a smaller one, and its labels were told then.
+    for name in ("events.ndjson", "bad.ndjson"):
+        assert (folder / name).read_bytes() == (reference / name).read_bytes()
+    rows = [(f / "labels.csv").read_text().count("\n") for f in (folder, reference)]
+    assert rows[0] == rows[1] > 11_900
+
+
+def test_a_finished_run_is_finished(data, uninterrupted, tmp_path):
+    run(*arguments(tmp_path, data))
+    again = run(*arguments(tmp_path, data, "--json"))
+    assert "going on after row" in again.stderr
+    assert '"resumed_after": 99' in again.stdout
+    assert contents(tmp_path) == uninterrupted[0]
+
+
+def test_another_command_or_another_input_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    csv_file(tmp_path / "a.csv", 5000)
+    given = ("cluster", "a.csv", "--checkpoint", "c", "--out", "l.csv", "-q")
+    run(*given)
+    for more, words in {
+        ("--scale", "2"): "made with --scale not given, not 2",
+        ("--batch", "50"): "made with --batch not given, not 50",
+        ("--columns", "x"): "--columns",
+    }.items():
+        assert words in run(*given, *more, code=1).stderr
+    csv_file(tmp_path / "b.csv", 5000)
+    assert "other inputs" in run("cluster", "b.csv", *given[2:], code=1).stderr
+    labels = Path("l.csv").read_bytes()
+    Path("l.csv").write_bytes(labels[:-5])
+    assert "was changed" in run(*given, code=1).stderr
+    Path("l.csv").write_bytes(labels)
+    csv_file(tmp_path / "a.csv", 5000, seed=1)
+    assert "not the input" in run(*given, code=1).stderr
+    csv_file(tmp_path / "a.csv", 10)
+    assert "not the input" in run(*given, code=1).stderr
+
+
+def test_a_damaged_checkpoint_is_refused_and_left_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    csv_file(tmp_path / "a.csv", 5000)
+    given = ("cluster", "a.csv", "--checkpoint", "c", "-q")
+    run(*given)
+    whole = Path("c").read_bytes()
+    for damaged in (whole[:-7], b"", whole[:900] + b"?" + whole[901:], b"hello"):
+        Path("c").write_bytes(damaged)
+        assert "Cannot go on from 'c'" in run(*given, code=1).stderr
+        assert Path("c").read_bytes() == damaged
+    run("cluster", "a.csv", "--save", "m.spc", "-q")
+    assert "no checkpoint" in run("cluster", "a.csv", "--checkpoint", "m.spc", code=1).stderr
+    Path("c").write_bytes(whole)
+    assert "Cannot load 'c'" in run("info", "c", code=1).stderr
