@@ -1,7 +1,7 @@
 # `make demo` runs the main job, `make test` checks everything; both set up .venv if needed.
 PYTHON ?= python3
 BIN := .venv/bin
-.PHONY: demo test bench bench-dimension bench-command lint types unit format clean
+.PHONY: demo test bench bench-dimension bench-automatic bench-command lint types unit format clean
 
 .venv/installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -30,6 +30,9 @@ bench: .venv-bench/installed
 
 bench-dimension: .venv-bench/installed
 	$(BENCH)/python -m benchmarks.dimension $(ARGS)
+
+bench-automatic: .venv/installed
+	$(BIN)/python -m benchmarks.automatic $(ARGS)
 
 bench-command: .venv/installed
 	$(BIN)/python -m benchmarks.command $(ARGS)

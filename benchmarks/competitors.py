@@ -47,6 +47,7 @@ class Spc(Competitor):
             "n_structures": n,
             "m": self.m,
             "scale": 1.0,
+            "eps": 0.95,
             "covariance_type": self.covariance,
             "n_jobs": self.threads,
         }

@@ -93,18 +93,18 @@ def lapack_seconds(spc: SPC, X: Rows) -> float:
 def against_dense() -> Iterator[Finding]:
     """Low rank, all points, against dense matrices, some points."""
     X, y, name = published_set()
-    spc = SPC(50, covariance_type="lowrank")
+    spc = SPC(50, scale=1.0, eps=0.95, covariance_type="lowrank")
     spc.partial_fit(X[:60])  # compiles
     best = np.inf
     for _ in range(3):
         started = time.perf_counter()
-        spc = SPC(50, covariance_type="lowrank").partial_fit(X)
+        spc = SPC(50, scale=1.0, eps=0.95, covariance_type="lowrank").partial_fit(X)
         best = min(best, time.perf_counter() - started)
     stream, labels = spc._stream, spc.labels_
     cut = spc.clustering(n_clusters=16)[spc._last.nearest]
-    half = SPC(50, covariance_type="lowrank").partial_fit(X[:512])
+    half = SPC(50, scale=1.0, eps=0.95, covariance_type="lowrank").partial_fit(X[:512])
     lapack = lapack_seconds(half, X[512:516])
-    full = SPC(50, covariance_type="full").partial_fit(X[:80])
+    full = SPC(50, scale=1.0, eps=0.95, covariance_type="full").partial_fit(X[:80])
     started = time.perf_counter()
     full.partial_fit(X[80:90])
     kernel = (time.perf_counter() - started) / 10
@@ -134,7 +134,13 @@ def drifting(start: int, n: int, points: int, d: int = 768, k: int = 50) -> tupl
 
 def long_stream(points: int) -> Iterator[Finding]:
     """Low rank with a limit on a stream that drifts: quality, speed, memory."""
-    params: dict[str, Any] = {"n_structures": 100, "scale": 8.0, "gamma": 1e-3, "beta": 1e-4}
+    params: dict[str, Any] = {
+        "n_structures": 100,
+        "scale": 8.0,
+        "eps": 0.95,
+        "gamma": 1e-3,
+        "beta": 1e-4,
+    }
     spc = SPC(**params, covariance_type="lowrank", max_rank=16)
     block, quality, sizes, best = 2000, [], [], np.inf
     for start in range(0, points, block):

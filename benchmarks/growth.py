@@ -39,7 +39,7 @@ def rows(d: int, n: int) -> Rows:
 def model(kind: str, d: int) -> SPC:
     """With a scale that grows as distances do: every d sees the same merges."""
     rank = RANK if kind == "lowrank" else None
-    return SPC(STRUCTURES, covariance_type=kind, max_rank=rank, scale=math.sqrt(d))
+    return SPC(STRUCTURES, covariance_type=kind, max_rank=rank, scale=math.sqrt(d), eps=0.95)
 
 
 def cost(kind: str, d: int) -> Cost:

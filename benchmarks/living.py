@@ -25,10 +25,10 @@ def main() -> None:
     X = centres[rng.integers(7, size=POINTS)] + rng.normal(size=(POINTS, 2))
 
     def watched(every: int | None, beta: float) -> Callable[[], object]:
-        model = SPC(50, beta=beta, track_every=every).partial_fit(X[:10_000])
+        model = SPC(50, scale=1.0, eps=0.95, beta=beta, track_every=every).partial_fit(X[:10_000])
         return lambda: model.partial_fit(X)
 
-    stream = Stream(SPC(50)._online_params(2), 2)
+    stream = Stream(SPC(50, scale=1.0, eps=0.95)._online_params(2), 2)
     stream.learn(X[:10_000])
     ways: dict[str, Callable[[], object]] = {"kernel alone": lambda: stream.learn(X)}
     for beta in (0.0, 0.001):

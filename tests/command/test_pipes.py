@@ -149,7 +149,7 @@ def test_a_file_that_grows_is_followed_until_ctrl_c(data, tmp_path):
 
 def test_a_pipe_is_followed_row_by_row(data):
     process = subprocess.Popen(
-        [*COMMAND, "cluster", "-", "--follow", "--out", "-", "-q"],
+        [*COMMAND, "cluster", "-", "--follow", "--out", "-", "-q", "--scale", "1", "--eps", "0.95"],
         env=ENVIRONMENT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

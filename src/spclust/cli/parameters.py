@@ -15,8 +15,8 @@ _PANEL = "Parameters of SPC"
 # Those of SPC's signature, which takes a second to import: too long to show a page of help.
 DEFAULTS: dict[str, Any] = {
     "n_structures": 30,
-    "scale": 1.0,
-    "eps": 0.95,
+    "scale": "auto",
+    "eps": "auto",
     "beta": 0.0,
     "gamma": 0.0,
     "m": 1.5,

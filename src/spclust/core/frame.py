@@ -78,13 +78,17 @@ def in_units(X: Floats, origin: Floats, unit: Floats) -> Floats:
                 offset /= unit[c]
             elif offset != 0.0:
                 offset = np.copysign(_OUT_OF_SIGHT, offset)
-            z[i, c] = min(max(np.rint(offset * _GRID) / _GRID, -_FARTHEST), _FARTHEST)
+            offset = min(max(np.rint(offset * _GRID) / _GRID, -_FARTHEST), _FARTHEST)
+            z[i, c] = offset if X[i, c] - X[i, c] == 0.0 else np.nan
     return z
 
 
 def places(s: Structures, z: Floats) -> Floats:
     """Where coordinates z (n, d) are in the data."""
-    return s.origin + s.unit * z
+    with np.errstate(over="ignore"):
+        found: Floats = s.origin + s.unit * z
+    largest = np.finfo(float).max
+    return np.clip(found, -largest, largest)
 
 
 def next_look(pool: Floats) -> float:

@@ -199,7 +199,7 @@ class ReadStream:
         """What there is to see of the structures, oldest first, with their labels (k,)."""
         s, order = self.structures, self.order()
         with np.errstate(over="ignore"):
-            variances = mean_variances(s, order) * np.mean(self.unit**2)
+            variances = mean_variances(s, order) * np.mean(self.unit * self.unit)
         ids, masses = s.id[order].astype(np.int64), s.total[order]
         return Look(self.seen, ids, labels, masses, self.means(), variances)
 

@@ -161,7 +161,7 @@ class Stream(ReadStream):
         d, known = s.unit.size, bool(np.all(s.unit > 0.0))
 
         def learn_in_frame(pool: Floats, x: Floats, scratch: Floats, row: int) -> int:
-            if not known or pool[SEEN] + 1.0 >= self._due() or not np.isfinite(x).all():
+            if not known or pool[SEEN] + 1.0 >= self._due():
                 return 0
             point = x.copy()
             point[x.size - d :] = frame.coordinates(s, x[np.newaxis, x.size - d :])[0]

@@ -29,7 +29,8 @@ class StructureTable:
     def covariance(self) -> Floats:
         """Covariances (k, d, d), made when they are first asked for, whatever their type."""
         largest = np.finfo(float).max / max(float(self._unit.max()), 1.0)
-        spreads = self._spreads.dense() * self._unit[:, np.newaxis]
+        with np.errstate(over="ignore"):
+            spreads = self._spreads.dense() * self._unit[:, np.newaxis]
         covariance: Floats = np.clip(spreads, -largest, largest) * self._unit
         covariance.setflags(write=False)
         return covariance
