@@ -158,7 +158,7 @@ def draw(curves: dict[str, Any], path: Path) -> None:
         axis.semilogx(curve["factor"], curve["auto"], "s-", ms=3, label="SPC()")
         axis.set(title=name, xlabel="factor on the unit of the data", ylim=(-0.03, 1.03))
     axes[0].set_ylabel("NMI")
-    axes[0].legend(loc="lower left", fontsize=8)
+    axes[0].legend(loc="center left", fontsize=8)
     figure.tight_layout()
     figure.savefig(path, dpi=120)
 

@@ -157,14 +157,18 @@ class Stream(ReadStream):
 
         That is when a unit is not known yet, or when it is time to look at them.
         """
-        s = self.structures
-        d, known = s.unit.size, bool(np.all(s.unit > 0.0))
+        s, due = self.structures, self._due()  # looks come with a new learner
+        d = s.unit.size
+        if not np.all(s.unit > 0.0):
+            due = 0.0
 
         def learn_in_frame(pool: Floats, x: Floats, scratch: Floats, row: int) -> int:
-            if not known or pool[SEEN] + 1.0 >= self._due():
+            if pool[SEEN] + 1.0 >= due:
                 return 0
-            point = x.copy()
-            point[x.size - d :] = frame.coordinates(s, x[np.newaxis, x.size - d :])[0]
+            stamps = x.size - d
+            point = frame.in_units(x[stamps:].reshape(1, d), s.origin, s.unit).reshape(d)
+            if stamps:
+                point = np.concatenate([x[:stamps], point])
             learnt: int = learn(pool, point, scratch, row)
             return learnt
 
