@@ -13,7 +13,7 @@ from sklearn.metrics import normalized_mutual_info_score as nmi
 
 from spclust import SPC, SPCOutlierDetector, datasets, merge_all
 from spclust.core import cutting, frame
-from spclust.core.structures import view
+from spclust.core.structures import CUT_DUE, DUE, view
 from tests.strategies import seeds, streams
 
 KINDS = ["full", "diag", "spherical", "lowrank"]
@@ -95,18 +95,61 @@ def test_cuts_single_points_saving_and_pickling_leave_the_same_state(X, n, kind,
     assert pool(whole) == before
 
 
+@pytest.mark.parametrize("row", [0, 1, 5, 40, 200, 1000])
+@pytest.mark.parametrize("glitch", [1e6, 1e10, 1e14])
+def test_one_glitch_does_not_blind_it(row, glitch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 2)) + 100.0 * rng.integers(2, size=(6000, 1))
+    X[row] = glitch
+    labels = SPC().fit(X).predict([[0.0, 0.0], [100.0, 100.0], [0.5, -0.5]])
+    assert labels[0] != labels[1]
+    assert labels[0] == labels[2]
+
+
+def test_units_that_differ_by_ten_orders_of_magnitude_on_the_way():
+    for seed in range(40, 60):
+        rng = np.random.default_rng(seed)
+        parts = [rng.normal(size=(150, 3)) * 10.0 ** rng.integers(-5, 6, size=3) for _ in range(4)]
+        for kind in ("full", "lowrank"):
+            model = SPC(covariance_type=kind).fit(np.concatenate(parts))
+            assert np.isfinite(model.structures_.covariance).all()
+
+
+def test_copies_of_a_few_values_are_a_few_clusters():
+    for seed in range(5):
+        x = np.random.default_rng(seed).choice([0.0, 1.0, 10.0], size=(3000, 1))
+        assert SPC().fit(x).n_clusters_ <= 3
+
+
+def test_features_that_are_constant_in_each_shard_are_kept():
+    both = SPC().fit([[1.0, 2.0]]) + SPC().fit([[3.0, 4.0]])
+    assert both.structures_.mean.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    both = SPC().fit([[0.0, 0.0], [1.0, 0.0]]) + SPC().fit([[0.0, 7.0], [1.0, 7.0]])
+    assert both.structures_.mean[:, 1].tolist() == [0.0, 0.0, 7.0, 7.0]
+
+
+@pytest.mark.parametrize("place", [DUE, CUT_DUE])
+def test_a_crafted_moment_to_look_does_not_hang(place):
+    model = SPC(6).fit(gaussians(0, n=50)[0])
+    model._stream.pool[place] += 0.5
+    with pytest.raises(ValueError, match="cannot be saved"):
+        model.to_bytes()
+    assert model.partial_fit(np.zeros((60, 2))).n_samples_seen_ == 110
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_new_frame_moves_nothing_in_the_data(kind):
     X, _ = gaussians(2, n=400, d=3)
     s = SPC(20, covariance_type=kind).fit(X)._stream
     before, order = s.table(np.zeros(20, dtype=int)), s.order()
+    ratio = np.full(3, 1.0 / 3.7)
     unit = s.structures.unit * 3.7
-    other = view(frame.reframed(s.pool, s.structures.origin + 5.0, unit))
+    other = view(frame.reframed(s.pool, ratio, np.full(3, 5.0)))
     means = frame.places(other, frame.means(other, order))
     np.testing.assert_allclose(means, before.mean, rtol=1e-9, atol=1e-9)
     grown = before.count > 1
     beyond = before.covariance - np.diag(s.unit**2)  # what is beyond a fresh structure stays
-    s.__setstate__({"params": s.params, "pool": frame.reframed(s.pool, s.structures.origin, unit)})
+    s.__setstate__({"params": s.params, "pool": frame.reframed(s.pool, ratio, np.zeros(3))})
     after = s.table(np.zeros(20, dtype=int)).covariance - np.diag(s.unit**2)
     if kind in ("full", "diag", "lowrank"):
         np.testing.assert_allclose(

@@ -230,3 +230,36 @@ def test_the_detector_and_river_take_time_stamps_too():
     one.learn_one({"a": 1.0}, t=dt.datetime(2026, 1, 1))
     one.learn_one({"a": 1.0, "c": 2.0}, t=1.8e9)
     assert one._known.stream.seen == 302
+
+
+def test_a_point_that_is_refused_takes_no_time():
+    model = SPC(5, beta=0.1).fit(clusters(20), t=np.arange(20))
+    before = model._stream.pool.copy()
+    with pytest.raises(ValueError, match="NaN"):
+        model.learn_one(np.array([np.nan, 0.0]), 1e9)
+    assert np.array_equal(model._stream.pool, before)
+    plain, missing = (spclust.river.SPC(5, beta=0.1) for _ in range(2))
+    for each, point in ((plain, {"a": 1.0}), (missing, {"a": 1.0, "b": float("nan")})):
+        for i, (a, b) in enumerate(clusters(30).tolist()):
+            each.learn_one({"a": a, "b": b}, t=float(i))
+        each.learn_one(point, t=100.0)
+    assert np.array_equal(plain._known.stream.pool, missing._known.stream.pool)
+
+
+def test_stamps_of_many_kinds_and_of_any_size():
+    X, day = clusters(3), dt.date(2026, 1, 1)
+    for t in (
+        [day, day, dt.date(2026, 1, 2)],
+        [np.datetime64(day), dt.datetime(2026, 1, 2), dt.datetime(2026, 1, 3)],
+        [dt.timedelta(seconds=1)] * 3,
+    ):
+        SPC(5).fit(X, t=t)
+    for t in ([pd.NaT] * 3, [10**400] * 3, np.ma.masked_array([1.0, 2.0, 3.0], [0, 1, 0])):
+        with pytest.raises(ValueError, match="no finite time stamp"):
+            SPC(5).fit(X, t=t)
+    old = SPC(10).fit(clusters(3000), t=np.linspace(0, 1e300, 3000))
+    assert SPC.from_bytes(old.to_bytes())._stream.clock == 1e300
+    for stamp in (np.float64(1.0), 1, 1.0):
+        model = SPC(5).fit(X, t=[0, 0, 1])
+        model.learn_one(np.ones(2), stamp)
+        assert model._stream.clock == 1.0

@@ -222,7 +222,7 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
         return self._learn(X, t, new=not self.__sklearn_is_fitted__(), gapless=False)
 
     def learn_one(self, x: Floats, t: Any = None) -> None:
-        """Learn one point x (d,): what `partial_fit` does with one row, in about a microsecond.
+        """Learn one point x (d,): what `partial_fit` does with one row, in microseconds.
 
         So quick is it with a plain float64 array; anything else that has d numbers goes the way of
         `partial_fit`. Features go by their order, names are not looked at. There are no `labels_`

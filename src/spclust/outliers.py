@@ -60,8 +60,8 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         this. With contamination "auto" the same holds for rows: those above it are outliers.
     scale : float, default 0.5
         Standard deviation of a fresh structure in the unit of the data. The median distance of a
-        point to its nearest neighbour is a good start. The default is half of that of `SPC`: to
-        tell outliers takes structures that fit more closely than to tell clusters.
+        point to its nearest neighbour is a good start, and smaller than what "auto" finds: to tell
+        outliers takes structures that fit more closely than to tell clusters.
     covariance_type : {"auto", "full", "lowrank", "diag", "spherical"}, default "auto"
         Form of the covariances.
     max_rank : int or None, default None

@@ -71,7 +71,7 @@ def refuse_unsound_head(head: Floats, fresh: Floats) -> None:
         and head[IN_LOGS] in (0.0, 1.0)
         and head[TIMED] in (0.0, 1.0)
         and math.isfinite(head[CLOCK])
-        and bool(np.all(np.isfinite(head[[DUE, CUT_DUE]])))
+        and bool(np.all(np.isfinite(head[[DUE, CUT_DUE]]) & _whole(head[[DUE, CUT_DUE]])))
         and (head[FRAMED] == 0.0 or head[DUE] > head[SEEN] - 1.0)
         and (0.0 <= head[GAP] < math.inf if head[TIMED] else head[GAP] == 1.0)
         and 1.0 <= live <= min(head[CAPACITY] + 1.0, head[SEEN])
@@ -120,8 +120,8 @@ def _refuse_clocks(s: Structures, live: int, grown: int) -> None:
         and bool(np.all(count[:grown] >= 1.0))
         and bool(np.all(count[grown:] == 1.0))
         and float(np.sum(count)) + s.head[PRUNED] == s.head[SEEN]
-        and bool(np.all((age >= 0.0) & (age <= _LARGEST_AGE)))
-        and bool(s.head[TIMED] or np.all(_whole(age) & (age >= 1.0))),
+        and bool(np.all((age >= 0.0) & np.isfinite(age)))
+        and bool(s.head[TIMED] or np.all(_whole(age) & (age >= 1.0) & (age <= _LARGEST_AGE))),
         "clocks",
     )
     recent = s.recent[:live]

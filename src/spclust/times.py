@@ -1,6 +1,7 @@
 """Time stamps at the border: numbers, or dates, that never go backwards."""
 
-from datetime import UTC, datetime
+import math
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,8 @@ def checked_times(t: Any, rows: int, last: float | None, *, new: bool) -> Floats
 
 def as_numbers(t: Any) -> Floats:
     """Numbers as they are, dates as seconds since 1970, without a time zone in UTC."""
+    if isinstance(t, np.ma.MaskedArray):
+        t = np.ma.filled(t.astype(float), np.nan)  # which is refused
     stamps = np.asarray(t)
     if stamps.dtype == object:
         stamps = np.array([_seconds(one) for one in stamps.reshape(-1)]).reshape(stamps.shape)
@@ -63,9 +66,20 @@ def as_numbers(t: Any) -> Floats:
 
 
 def _seconds(stamp: Any) -> float:
+    if isinstance(stamp, np.datetime64 | np.timedelta64):
+        return float(as_numbers(stamp))
+    if isinstance(stamp, date) and stamp != stamp:  # pandas' NaT
+        return math.nan
+    if isinstance(stamp, timedelta):
+        return stamp.total_seconds()
+    if isinstance(stamp, date) and not isinstance(stamp, datetime):
+        stamp = datetime(stamp.year, stamp.month, stamp.day)
     if isinstance(stamp, datetime):
         aware = stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)
         return aware.timestamp()
     if isinstance(stamp, int | float | np.number) and not isinstance(stamp, bool):
-        return float(stamp)
+        try:
+            return float(stamp)
+        except OverflowError:
+            return math.inf
     raise TypeError(f"t must be numbers or dates, but holds {stamp!r:.60}.")

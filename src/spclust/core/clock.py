@@ -42,13 +42,17 @@ def row_width(s: Structures) -> int:
 def take(X: Floats, row: int, s: Structures, work: Workspace) -> bool:
     """Make a row of X the point work.x; whether it is finite. Modified in place: s, work."""
     start, sum_of_zeros = row * row_width(s), 0.0
-    if s.head[TIMED] == 1.0:
-        tick(X[start], s)
+    timed = s.head[TIMED] == 1.0
+    now = X[start]
+    if timed:
         start += 1
     for c in range(work.e.size):
         work.x[0, c], work.x[1, c] = X[start + c], 0.0
         sum_of_zeros += X[start + c] - X[start + c]
-    return sum_of_zeros == 0.0
+    finite = sum_of_zeros == 0.0
+    if timed and finite:  # a point that is refused takes no time
+        tick(now, s)
+    return finite
 
 
 @inner
@@ -93,6 +97,8 @@ def share_of(other: int, keeper: int, s: Structures) -> float:
 
 def faded_to(now: float, clock: float, rate: float, what: Floats) -> Floats:
     """What is left of something, known at `clock`, at a later time."""
+    if rate == 0.0:
+        return what
     faded: Floats = np.maximum(what * np.exp(-rate * (now - clock)), _FADED)
     return faded
 
@@ -114,4 +120,5 @@ def can_follow(t: Any, pool: Floats) -> bool:
 
     What is not may yet become one: the slow path finds out.
     """
-    return type(t) is float and pool[TIMED] == 1.0 and bool(pool[CLOCK] <= t < np.inf)
+    plain = isinstance(t, float) or type(t) is int
+    return plain and pool[TIMED] == 1.0 and bool(pool[CLOCK] <= t < np.inf)

@@ -22,6 +22,7 @@ _SHARES = (0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2)
 _NEARLY = 0.8  # of the best score is as good
 _FOR_EACH = 0.07  # what log(clusters) costs: more of them are always a little more stable
 _BRIDGE = 1.0  # of the mean mass of structures, that one has to reach for to be a bridge
+_COPIES = 1e-5  # of the longest edge: what is nearer is in one place
 _FEWEST = 2.0  # points that may be a part
 _TILE = np.sqrt(12.0)  # width of a uniform distribution, in standard deviations
 
@@ -243,6 +244,8 @@ def natural_clusters(z: Floats, count: Floats, radius: Floats) -> Integers:
     reach = reaches(D, count, _BRIDGE * total / k)
     first, second, length = spanning_tree(D, reach)
     ends = own_distances(D, reach, count, radius, z.shape[1])
+    least = _COPIES * length[k - 2]
+    length, ends = np.maximum(length, least), np.maximum(ends, least)
     tree = linked(first, second, length, count, ends)
     scores = np.full(len(_SHARES), -np.inf)
     for i in range(len(_SHARES)):

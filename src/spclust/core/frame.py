@@ -1,10 +1,10 @@
 """Coordinates that fit the data, if nobody says what a unit is: scale="auto".
 
 The stream is learnt in coordinates z = (x - origin) / unit, one unit for each feature, in which the
-scale is 1. The unit follows the structures: in each feature it is as large as two typical distances
-of a structure to its nearest neighbour. That is what a fresh structure has to reach for, in any
-number of features and with any N: much less, and structures that have grown take in each other
-before they take in the points between them; much more, and everything is typical everywhere.
+scale is 1. The unit follows the structures: in each feature it is as large as four typical
+distances of a structure to its nearest neighbour. That is what a fresh structure has to reach for,
+in any number of features and with any N: much less, and structures that have grown take in each
+other before they take in the points between them; much more, and everything is typical everywhere.
 
 Coordinates are whole multiples of 2^-20, and units change by ratios that are found in coordinates.
 So the same points in other units, or far from the origin, have the same coordinates to the last
@@ -13,9 +13,10 @@ bit, and get the same labels, ties included.
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers, Rows
+from spclust.arrays import Booleans, Floats, Integers, Rows
 from spclust.core import online
 from spclust.core.compile import allocating
+from spclust.core.cutting import distances
 from spclust.core.kinds import DIAGONAL, LOWRANK, SPHERICAL
 from spclust.core.lanes import LANES
 from spclust.core.parts import aligned, aligned_copy
@@ -27,6 +28,7 @@ from spclust.core.structures import (
     KIND,
     LIVE,
     SEEN,
+    TIMED,
     Structures,
     means,
     view,
@@ -37,8 +39,12 @@ _GRID = 2.0**20
 _GAPS = 4.0  # typical distances to the nearest neighbour that make a unit
 _TOLERATED = 0.5  # by so much, as a power of two, may units be off,
 _UNEVEN = 0.25  # and those of most features by so much more or less than the others
-_SAME = 1e-12  # squared distances below this share of the squared lengths are those of copies
+_SAME = 1e-12  # distances below this share of the largest are those of copies
+_CELL = 4.0 / _GRID  # and so are those of a few places of the grid
+_DIGITS = 1e-13  # of the largest eigenvalue: smaller ones are rounding
+_FAR_OFF = 2.0**20  # coordinates from which the origin moves to where the points are
 _GROWTH = 1.4  # units are looked at whenever so many times the points were learnt
+_LEAST = 20.0  # where points fade: not before so many points for each structure
 _TAIL = 0.05  # share of the points at each end of a feature that does not tell how wide it is
 _FARTHEST = 1e150
 _SMALLEST, _LARGEST = 1e-290, 1e300  # units
@@ -96,33 +102,39 @@ def next_look(pool: Floats) -> float:
 
     What fades has to be looked at again while it is still there.
     """
-    seen, beta = float(pool[SEEN]), float(pool[BETA])
-    soon = np.inf if beta == 0.0 else seen + float(pool[CAPACITY]) + np.ceil(1.0 / beta)
+    seen, beta, least = float(pool[SEEN]), float(pool[BETA]), _LEAST * float(pool[CAPACITY])
+    soon = np.inf
+    if beta > 0.0:  # which is a rate per unit of time, if there are time stamps
+        soon = seen + (least if pool[TIMED] else max(least, np.ceil(1.0 / beta)))
     return float(min(max(seen + 1.0, np.ceil(_GROWTH * seen)), soon))
 
 
-def fitting_units(s: Structures) -> Floats:
-    """Units (d,) that fit the structures; the present ones, if they nearly do."""
+def fitting(s: Structures) -> tuple[Floats, Floats] | None:
+    """A ratio and a middle (d,): ratio (z - middle) fits the structures. None if z nearly does."""
     slots = np.arange(int(s.head[LIVE]))
     z, count = means(s, slots), s.count[slots]
-    width = _widths(z, s.scatter[slots], count)
-    varied = width > 0.0
-    gap = _typical_gap(z[:, varied] / width[varied])
-    if gap == 0.0:
-        return s.unit.copy()
-    ratio = np.where(varied, _GAPS * gap * width, 1.0)
-    off = np.log2(ratio[varied])
-    common = float(np.median(off))
-    if abs(common) <= _TOLERATED and np.quantile(np.abs(off - common), 0.9) <= _UNEVEN:
-        return s.unit.copy()
-    with np.errstate(over="ignore", under="ignore"):
-        return np.where(varied, np.clip(s.unit * ratio, _SMALLEST, _LARGEST), s.unit)
+    middle, width, lone = _widths(z, s.scatter[slots], count)
+    varied = (width > 0.0) & ~lone
+    gap = _typical_gap(z[:, varied] / width[varied]) if varied.any() else 0.0
+    ratio = np.ones(width.size)
+    if gap > 0.0:
+        ratio[varied] = 1.0 / (_GAPS * gap * width[varied])
+        off = np.log2(ratio[varied])
+        common = float(np.median(off))
+        if abs(common) <= _TOLERATED and np.quantile(np.abs(off - common), 0.9) <= _UNEVEN:
+            ratio[:] = 1.0
+    # One point far away has made the unit: all others are in one place of the grid.
+    ratio[lone] = _GRID
+    if np.all(ratio == 1.0):
+        return None
+    return ratio, np.where(np.abs(middle) > _FAR_OFF, middle, 0.0)
 
 
-def _widths(z: Floats, scatter: Floats, count: Floats) -> Floats:
-    """Standard deviation (d,) of most points, or of all, if most are in one place.
+def _widths(z: Floats, scatter: Floats, count: Floats) -> tuple[Floats, Floats, Booleans]:
+    """Of each feature (d,): the middle, the width, and whether all but one of many are there.
 
-    By the means z (k, d), and the scatter (k, d) around them, of structures of `count` (k,) points.
+    The width is the standard deviation of most points, or of all, if most are in one place. By the
+    means z (k, d), and the scatter (k, d) around them, of structures of `count` (k,) points.
     """
     shares = np.broadcast_to(count[:, np.newaxis], z.shape)
     order = np.argsort(z, axis=0, kind="stable")
@@ -131,11 +143,15 @@ def _widths(z: Floats, scatter: Floats, count: Floats) -> Floats:
     central = (upto > _TAIL * upto[-1]) & (before < (1.0 - _TAIL) * upto[-1])
     kept = np.zeros(z.shape)
     np.put_along_axis(kept, order, central.astype(float), axis=0)
+    half = np.argmax(upto >= 0.5 * upto[-1], axis=0)
+    middle = np.take_along_axis(z, order[half, np.arange(z.shape[1])][np.newaxis], axis=0)[0]
     width = _deviations(z, scatter, shares * kept, kept)
-    alike = width == 0.0
+    alike = width <= _CELL
+    elsewhere = np.sum(np.where(np.abs(z - middle) > _CELL, shares, 0.0), axis=0)
+    lone = alike & (elsewhere == 1.0) & (count.sum() > 1.0 / _TAIL)
     if alike.any():
         width[alike] = _deviations(z, scatter, shares, np.ones(z.shape))[alike]
-    return width
+    return middle, width, lone
 
 
 def _deviations(z: Floats, scatter: Floats, count: Floats, kept: Floats) -> Floats:
@@ -150,28 +166,29 @@ def _deviations(z: Floats, scatter: Floats, count: Floats, kept: Floats) -> Floa
 
 def _typical_gap(z: Floats) -> float:
     """Median distance of the rows of z (k, d) to the nearest row that is another; 0 if none is."""
-    z = z - z.mean(axis=0)
-    squares = np.sum(z * z, axis=1)
-    sums = squares[:, np.newaxis] + squares
-    apart = sums - 2.0 * (z @ z.T)
-    apart[apart <= _SAME * sums] = np.inf
+    apart = distances(np.ascontiguousarray(z))
+    apart[apart <= _SAME * apart.max(axis=1, keepdims=True)] = np.inf
+    apart[apart <= _CELL] = np.inf
     nearest = apart.min(axis=1)
     nearest = nearest[nearest < np.inf]
-    return float(np.sqrt(np.median(nearest))) if nearest.size else 0.0
+    return float(np.median(nearest)) if nearest.size else 0.0
 
 
-def reframed(pool: Floats, origin: Floats, unit: Floats) -> Floats:
-    """The same structures in another frame, in new memory."""
+def reframed(pool: Floats, ratio: Floats, shift: Floats) -> Floats:
+    """The same structures in coordinates ratio z + shift, both (d,), in new memory.
+
+    Origin and unit become what they are then.
+    """
     pool = aligned_copy(pool)
     s = view(pool)
-    ratio = np.where(s.unit > 0.0, s.unit, 1.0) / np.where(unit > 0.0, unit, 1.0)
-    shift = np.where(unit > 0.0, (s.origin - origin) / np.where(unit > 0.0, unit, 1.0), 0.0)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        unit = np.where(s.unit > 0.0, np.clip(s.unit / ratio, _SMALLEST, _LARGEST), 0.0)
+        s.origin[:] = places(s, -shift / ratio)
     s.anchor[:] = s.anchor * ratio[:, np.newaxis] + shift[:, np.newaxis]
     s.drift[:] *= ratio[:, np.newaxis]
     s.scatter[:] *= ratio**2
-    grown = np.arange(int(s.head[GROWN]))
-    _stretch(s, grown, ratio)
-    s.origin[:], s.unit[:] = origin, unit
+    _stretch(s, np.arange(int(s.head[GROWN])), ratio)
+    s.unit[:] = unit
     online.measure_all(pool, aligned(scratch_size(pool)))
     return pool
 
@@ -192,8 +209,8 @@ def _stretch(s: Structures, slots: Integers, ratio: Floats) -> None:
     else:
         fresh = np.eye(ratio.size)
         for slot in slots:
-            s.Sigma[slot] = fresh + (s.Sigma[slot] - fresh) * np.outer(ratio, ratio)
-            W = _factor(s.Sigma[slot])
+            stretched = fresh + (s.Sigma[slot] - fresh) * np.outer(ratio, ratio)
+            s.Sigma[slot], W = _sound(stretched)
             s.whiten[slot // LANES, :, slot % LANES] = W
             s.least[slot], s.renewals[slot] = 1.0 / (W @ W), 0.0
 
@@ -214,14 +231,18 @@ def _stretch_lowrank(s: Structures, slot: int, ratio: Floats) -> None:
     S[corner] = s.Sigma[slot, 0, :numbers]
     S += np.tril(S, -1).T - old * np.eye(rank)
     Q, R = np.linalg.qr((s.basis[rows] * ratio).T)
-    S = R @ S @ R.T + base * np.eye(rank)
-    W = _factor(S)
+    S, W = _sound(R @ S @ R.T + base * np.eye(rank))
     s.basis[rows] = Q.T
     s.Sigma[slot, 0, :numbers], s.Sigma[slot, 0, half : half + numbers] = S[corner], W
     s.renewals[slot], s.least[slot] = 0.0, min(base, 1.0 / (W @ W))
 
 
-def _factor(Sigma: Floats) -> Floats:
-    """The factor W, packed, of a spread."""
+def _sound(Sigma: Floats) -> tuple[Floats, Floats]:
+    """A spread that is at least I, also where rounding says no, and its factor W, packed."""
+    values, Q = np.linalg.eigh((Sigma + Sigma.T) / 2.0)
+    floor = max(1.0, _DIGITS * float(values[-1]))
+    if values[0] < floor:
+        Sigma = (Q * np.maximum(values, floor)) @ Q.T
+        Sigma = (Sigma + Sigma.T) / 2.0
     W = np.linalg.inv(np.linalg.cholesky(Sigma))
-    return W[np.tril_indices(len(W))]
+    return Sigma, W[np.tril_indices(len(W))]

@@ -10,9 +10,10 @@ import numpy as np
 
 from spclust.arrays import Floats, Integers
 from spclust.core.cutting import natural_clusters
-from spclust.core.structures import BETA, CAPACITY, CUT_DUE, LIVE, SEEN, Structures, means
+from spclust.core.structures import BETA, CAPACITY, CUT_DUE, LIVE, SEEN, TIMED, Structures, means
 
 _GROWTH = 3.0
+_MANY = 100.0  # points for each structure, at the least
 _MEMORIES = 10.0  # where points fade, an answer stands so many times 1 / beta points
 _CLUSTER = 0.5  # of the mean mass of structures makes a new cluster
 
@@ -22,8 +23,10 @@ def decide(s: Structures) -> None:
     slots = np.arange(int(s.head[LIVE]))
     s.owner[slots] = _natural(s, slots) + 1.0
     seen, beta = float(s.head[SEEN]), float(s.head[BETA])
-    soon = np.inf if beta == 0.0 else seen + np.ceil(_MEMORIES / beta)
-    s.head[CUT_DUE] = min(np.ceil(_GROWTH * seen), max(soon, seen + s.head[CAPACITY]))
+    soon, least = np.inf, _MANY * float(s.head[CAPACITY])
+    if beta > 0.0:  # which is a rate per unit of time, if there are time stamps
+        soon = seen + (least if s.head[TIMED] else max(least, np.ceil(_MEMORIES / beta)))
+    s.head[CUT_DUE] = min(np.ceil(_GROWTH * seen), soon)
 
 
 def standing_clusters(s: Structures, slots: Integers) -> Integers:

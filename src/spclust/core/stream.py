@@ -99,7 +99,7 @@ class Stream(ReadStream):
         at = 0
         while at < len(X):
             self._look_around()  # first of all, if the last call was interrupted before it
-            until = int(min(len(X), at + self._due() - self.seen))
+            until = int(min(len(X), max(at + 1, at + self._due() - self.seen)))
             if self.framed:
                 frame.learn_units(self.structures, X[at:until])
             for part, rows in self._chunks(X, at, until):
@@ -128,13 +128,14 @@ class Stream(ReadStream):
     def _look_at_units(self) -> None:
         """Let the units fit the structures."""
         s, due = self.structures, frame.next_look(self.pool)
-        unit = frame.fitting_units(s)
-        if np.array_equal(unit, s.unit):
+        change = frame.fitting(s)
+        if change is None:
             self.pool[DUE] = due
             return
-        pool = frame.reframed(self.pool, s.origin, unit)
+        ratio, middle = change
+        pool = frame.reframed(self.pool, ratio, -ratio * middle)
         pool[DUE] = due
-        self._use(lambda: pool, unit.size, pool.size)
+        self._use(lambda: pool, ratio.size, pool.size)
 
     def _learn_flat(self, rows: Floats) -> None:
         row = online.learn(self.pool, rows, self.scratch)

@@ -90,8 +90,17 @@ def in_one_frame(pools: Sequence[Floats]) -> Sequence[Floats]:
     if pools[0][FRAMED] == 0.0:
         return pools
     views = [view(pool) for pool in pools]
-    origin, unit = views[0].origin, np.max([each.unit for each in views], axis=0)
-    return [reframed(pool, origin, unit) for pool in pools]
+    origin = views[0].origin
+    unit = np.max([each.unit for each in views], axis=0)
+    apart = np.max([np.abs(each.origin - origin) for each in views], axis=0)
+    unit = np.where(unit > 0.0, unit, apart)  # what is constant in each of them
+    known = np.where(unit > 0.0, unit, 1.0)
+    framed = []
+    for pool, each in zip(pools, views, strict=True):
+        ratio = np.where(each.unit > 0.0, each.unit, known) / known
+        framed.append(reframed(pool, ratio, (each.origin - origin) / known))
+        view(framed[-1]).origin[:], view(framed[-1]).unit[:] = origin, unit
+    return framed
 
 
 def gathered(pools: Sequence[Floats], params: Params, fading: float = 0.0) -> Floats:

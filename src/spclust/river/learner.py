@@ -113,6 +113,7 @@ class Learner:
         super().__setattr__(name, value)
         if self._known is not None:
             self._known.stream.configure(self._params_for(len(self._known.names)))
+            self._known.refresh()
 
     def _check(self, name: str, value: Any) -> None:
         owner = type(self).__name__
