@@ -108,7 +108,7 @@ def test_clusters_can_be_read_for_another_eps_and_eps_can_be_set_at_any_time(X):
     "change", [{"gamma": 0.5}, {"beta": 0.5}, {"w_min": 0.5}, {"nlt_max": 0.0}], ids=str
 )
 def test_decay_and_pruning_may_change_in_the_middle_of_a_stream(X, change):
-    start = {"beta": 0.1, "w_min": 0.1}
+    start = {"beta": 0.1, "w_min": 0.1, "scale": 1.0}
     unchanged = SPC(10, **start).fit(X).partial_fit(X)
     changed = SPC(10, **start).fit(X).set_params(**change).partial_fit(X)
     assert not np.array_equal(changed.structures_.mean, unchanged.structures_.mean)
