@@ -41,29 +41,29 @@ def distances(z: Floats) -> Floats:
     return D
 
 
-@allocating
 def reaches(D: Floats, mass: Floats, least: float) -> Floats:
     """How far (k,) each structure has to look to see so much mass, its own included."""
-    k = mass.size
-    reach = np.zeros(k)
-    for i in range(k):
-        if mass[i] >= least:
-            continue
-        seen = 0.0
-        for j in np.argsort(D[i]):
-            seen += mass[j]
-            reach[i] = D[i, j]
-            if seen >= least:
-                break
+    order = np.argsort(D, axis=1, kind="stable")
+    enough = np.cumsum(mass[order], axis=1) >= least
+    last = np.where(enough.any(axis=1), np.argmax(enough, axis=1), mass.size - 1)
+    rows = np.arange(mass.size)
+    reach: Floats = np.where(mass >= least, 0.0, D[rows, order[rows, last]])
     return reach
 
 
-@allocating
 def spanning_tree(D: Floats, reach: Floats) -> tuple[Integers, Integers, Floats]:
     """Edges of the smallest spanning tree, shortest first: both ends (k - 1,) and length (k - 1,).
 
     The length of an edge is at least the reach of both of its ends.
     """
+    ends, length = grown_tree(D, reach)
+    order = np.argsort(length, kind="stable")
+    return ends[0][order], ends[1][order], length[order]
+
+
+@allocating
+def grown_tree(D: Floats, reach: Floats) -> tuple[Integers, Floats]:
+    """Both ends (2, k - 1) and lengths (k - 1,) of its edges, as it grows from one structure."""
     k = reach.size
     best, nearest, inside = np.full(k, np.inf), np.zeros(k, np.int64), np.zeros(k, np.bool_)
     ends, length, new = np.empty((2, k - 1), np.int64), np.empty(k - 1), 0
@@ -80,8 +80,7 @@ def spanning_tree(D: Floats, reach: Floats) -> tuple[Integers, Integers, Floats]
                 shortest, chosen = best[j], j
         ends[0, e], ends[1, e], length[e] = nearest[chosen], chosen, shortest
         new = chosen
-    order = np.argsort(length, kind="mergesort")
-    return ends[0][order], ends[1][order], length[order]
+    return ends, length
 
 
 class Tree(NamedTuple):
@@ -93,26 +92,23 @@ class Tree(NamedTuple):
     mass: Floats  # (2k - 1,)
 
 
-@allocating
 def linked(first: Integers, second: Integers, length: Floats, mass: Floats, ends: Floats) -> Tree:
     """The tree of edges, shortest first, over structures with a mass and an end (k,) each."""
     k = mass.size
-    left, right = np.full(2 * k - 1, -1), np.full(2 * k - 1, -1)
-    height, masses = np.empty(2 * k - 1), np.empty(2 * k - 1)
-    height[:k], masses[:k] = ends, mass
-    top = np.arange(2 * k - 1)
-    for e in range(k - 1):
-        a, b = first[e], second[e]
-        while top[a] != a:
-            a = top[a]
-        while top[b] != b:
-            b = top[b]
-        node = k + e
-        left[node], right[node] = a, b
-        height[node], masses[node] = length[e], masses[a] + masses[b]
+    left, right, top = [-1] * (2 * k - 1), [-1] * (2 * k - 1), list(range(2 * k - 1))
+    masses = mass.tolist() + [0.0] * (k - 1)
+    for e, pair in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+        node, parts = k + e, []
+        for at in pair:
+            while top[at] != at:
+                top[at] = top[top[at]]
+                at = top[at]
+            parts.append(at)
+        a, b = parts
+        left[node], right[node], masses[node] = a, b, masses[a] + masses[b]
         top[a] = top[b] = node
-        top[first[e]] = top[second[e]] = node
-    return Tree(left, right, height, masses)
+    height = np.concatenate([ends, length])
+    return Tree(np.array(left), np.array(right), height, np.array(masses))
 
 
 @inner
@@ -206,55 +202,42 @@ def labelled(tree: Tree, chosen: Integers, first: Integers, second: Integers) ->
             return labels
 
 
-@allocating
 def own_distances(D: Floats, reach: Floats, count: Floats, radius: Floats, d: int) -> Floats:
     """Distance (k,) at which each structure ends by itself: that of its points, or its neighbours.
 
     Points that fill a structure evenly are as wide as its neighbours are away. Where the radius is
     not known (0), structures of several points end where structures typically are neighbours.
     """
-    k = count.size
-    nearest, ends = np.full(k, np.inf), np.full(k, np.inf)
-    for i in range(k):
-        for j in range(k):
-            if i != j:
-                nearest[i] = min(nearest[i], D[i, j])
-                ends[i] = min(ends[i], max(D[i, j], reach[i], reach[j]))
-    typical = np.median(nearest)
-    for i in range(k):
-        if radius[i] > 0.0:
-            ends[i] = min(ends[i], max(_TILE * radius[i] / np.sqrt(d), 1e-3 * ends[i]))
-        elif count[i] > 1.0:
-            ends[i] = min(ends[i], typical)
-        ends[i] = max(ends[i], reach[i])
-    return ends
+    others = np.where(np.eye(count.size, dtype=bool), np.inf, D)
+    near = np.maximum(np.maximum(others, reach), reach[:, np.newaxis]).min(axis=1)
+    typical = float(np.median(others.min(axis=1)))
+    wide = np.maximum(_TILE * radius / np.sqrt(d), 1e-3 * near)
+    own = np.where(radius > 0.0, wide, np.where(count > 1.0, typical, near))
+    return np.maximum(np.minimum(near, own), reach)
 
 
-@allocating
 def natural_clusters(z: Floats, count: Floats, radius: Floats) -> Integers:
     """Cluster (k,) of each structure, by means z (k, d), points (k,) and root mean square radius.
 
     The radius (k,) is 0 if it is not known.
     """
     k = count.size
-    labels = np.zeros(k, np.int64)
     if k < 3:
-        return labels
-    D, total = distances(z), np.sum(count)
+        return np.zeros(k, dtype=np.int64)
+    D, total = distances(np.ascontiguousarray(z)), float(count.sum())
     reach = reaches(D, count, _BRIDGE * total / k)
     first, second, length = spanning_tree(D, reach)
     ends = own_distances(D, reach, count, radius, z.shape[1])
-    least = _COPIES * length[k - 2]
-    length, ends = np.maximum(length, least), np.maximum(ends, least)
-    tree = linked(first, second, length, count, ends)
-    scores = np.full(len(_SHARES), -np.inf)
-    for i in range(len(_SHARES)):
-        stability, chosen = most_stable(tree, max(_SHARES[i] * total, _FEWEST))
-        if chosen.size > 1:
-            scores[i] = stability / total - _FOR_EACH * np.log(chosen.size)
-    best = np.max(scores)
-    for i in range(len(_SHARES)):
-        if scores[i] > -np.inf and scores[i] >= best - (1.0 - _NEARLY) * abs(best):
-            _, chosen = most_stable(tree, max(_SHARES[i] * total, _FEWEST))
-            return labelled(tree, chosen, first, second)
+    least = _COPIES * float(length[-1])
+    tree = linked(first, second, np.maximum(length, least), count, np.maximum(ends, least))
+    found = [most_stable(tree, max(share * total, _FEWEST)) for share in _SHARES]
+    scores = [
+        stability / total - _FOR_EACH * np.log(chosen.size) if chosen.size > 1 else -np.inf
+        for stability, chosen in found
+    ]
+    best = max(scores)
+    if best == -np.inf:
+        return np.zeros(k, dtype=np.int64)
+    winner = next(i for i, one in enumerate(scores) if one >= best - (1.0 - _NEARLY) * abs(best))
+    labels: Integers = labelled(tree, found[winner][1], first, second)
     return labels
