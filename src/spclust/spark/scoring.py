@@ -79,9 +79,10 @@ def _newest_of(folder: str | os.PathLike[str]) -> Path:
     return newest
 
 
-def _labels(model: SPC, reader: RowReader, series: tuple[pd.Series, ...]) -> pd.Series:
+def _labels(model: SPC, reader: RowReader, series: tuple[pd.Series, ...] | pd.Series) -> pd.Series:
     """Labels of the rows of some columns, missing where a row is no sound one."""
-    columns = [pa.Array.from_pandas(column) for column in series]
+    several = series if isinstance(series, tuple) else (series,)  # Spark hands one over as it is
+    columns = [pa.Array.from_pandas(column) for column in several]
     batch = pa.RecordBatch.from_arrays(columns, [str(place) for place in range(len(columns))])
     rows, sound = reader.rows_and_soundness(batch)
     if sound is None:
