@@ -75,3 +75,22 @@ def test_streams_have_the_events_that_array_operations_see(seed, every, beta, ep
         assert (mine.kind, mine.index, mine.before) == (other.kind, other.index, other.before)
         assert mine.after == other.after
         assert mine.centre == pytest.approx(other.centre, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["full", "diag", "spherical", "lowrank"])
+@pytest.mark.parametrize("scale", [1.5, "auto"])
+def test_a_look_shows_what_the_table_of_structures_says(kind, scale):
+    X = np.random.default_rng(0).normal(size=(300, 3)) * [1.0, 20.0, 300.0] + 50.0
+    model = SPC(12, scale=scale, covariance_type=kind, beta=0.001).fit(X)
+    table, labels = model.structures_, model.structures_.label
+    now = model._stream.look(labels)
+    assert now.seen == 300
+    assert now.id.tolist() == table.id.tolist()
+    assert now.cluster is labels
+    np.testing.assert_allclose(now.mean, table.mean, rtol=1e-12)
+    s, order = model._stream.structures, model._stream.order()
+    np.testing.assert_array_equal(now.mass, s.total[order])
+    spreads = table._spreads.dense()  # in units of scale, which may be those of the features
+    traces = np.trace(spreads, axis1=1, axis2=2) / 3.0
+    assert np.ptp(traces) > 0.05
+    np.testing.assert_allclose(now.variance, traces * np.mean(model._stream.unit**2), rtol=1e-9)
