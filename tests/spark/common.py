@@ -1,5 +1,6 @@
 import os
 import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -68,3 +69,15 @@ def session_in(folder, master):
     for name, value in settings.items():
         builder = builder.config(name, str(value))
     return builder.getOrCreate()
+
+
+def wait_for(query, done, seconds=120):
+    """Wait until something is true of the progress of a running query, a list, and stop it."""
+    deadline = time.monotonic() + seconds
+    try:
+        while not done(query.recentProgress):
+            assert query.exception() is None
+            assert time.monotonic() < deadline, query.lastProgress
+            query.awaitTermination(0.2)
+    finally:
+        query.stop()

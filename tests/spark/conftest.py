@@ -10,11 +10,14 @@ from spclust.spark.java import NoJavaError, use_java
 from tests.spark.common import session_in
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.spark)
-            item.add_marker(pytest.mark.xdist_group("spark"))  # one Spark at a time
+    """One process has all tests of Spark, one after the other, and begins with them."""
+    ours = [item for item in items if Path(__file__).parent in item.path.parents]
+    for item in ours:
+        item.add_marker(pytest.mark.spark)
+        item.add_marker(pytest.mark.xdist_group("spark"))
+    items.sort(key=lambda item: item not in ours)
 
 
 @pytest.fixture(scope="session")

@@ -111,3 +111,6 @@ def test_a_model_of_other_features(table):
         predict(table, model)
     with pytest.raises(ValueError, match="The model has 3 features, but 2 columns are named"):
         predict(table, model, ["x0", "x1"])
+    model = fit(table, ["x0", "x1"], SPC())
+    with pytest.raises(ValueError, match="learnt the columns x0, x1, in this order, but x1, x0"):
+        predict(table, model, ["x1", "x0"])

@@ -7,7 +7,7 @@ import pytest
 
 from spclust import SPC
 from spclust.spark import fit_stream, models_by_key, read_models_by_key
-from tests.spark.common import gaussians, stream_of, table_of, write_parquet
+from tests.spark.common import gaussians, stream_of, table_of, wait_for, write_parquet
 
 NOW = {"availableNow": True}
 
@@ -65,15 +65,12 @@ def test_models_are_forgotten_after_their_time(spark, written, tmp_path):
         shards=2,
         trigger={"processingTime": "500 milliseconds"},
     )
-    kept = []
-    try:
-        while 3 not in kept or kept[-1] != 0:  # all three come, and all three go
-            assert query.exception() is None
-            query.awaitTermination(0.2)
-            progress = query.recentProgress
-            kept = [each.stateOperators[0].numRowsTotal for each in progress if each.stateOperators]
-    finally:
-        query.stop()
+
+    def all_came_and_went(progress):
+        kept = [each.stateOperators[0].numRowsTotal for each in progress if each.stateOperators]
+        return 3 in kept and kept[-1] == 0
+
+    wait_for(query, all_came_and_went)
     assert read_models_by_key(spark, tmp_path / "ck").count() == 0
 
 

@@ -10,7 +10,7 @@ from spclust import SPC
 from spclust.spark import fit_stream, predict
 from spclust.spark.publishing import Publisher
 from spclust.spark.shards import packed, shard_keys
-from tests.spark.common import framed, gaussians, same_grouping, stream_of, write_parquet
+from tests.spark.common import framed, gaussians, same_grouping, stream_of, wait_for, write_parquet
 
 NOW = {"availableNow": True}
 
@@ -121,12 +121,7 @@ def test_a_source_of_rates_is_learnt(spark, tmp_path):
     rate = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 500).load()
     stream = rate.selectExpr("value % 7 as a", "value % 3 as b")
     query = fit_stream(stream, ["a", "b"], SPC(30), tmp_path / "checkpoint", shards=2)
-    try:
-        while query.lastProgress is None or query.lastProgress.batchId < 2:
-            assert query.exception() is None
-            query.awaitTermination(0.2)
-    finally:
-        query.stop()
+    wait_for(query, lambda progress: progress and progress[-1].batchId >= 2)
     status = json.loads((tmp_path / "checkpoint" / "models" / "newest.json").read_text())
     assert status["points"] == 500 * (status["trigger"] + 1) >= 1500
 

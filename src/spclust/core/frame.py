@@ -177,13 +177,13 @@ def _typical_gap(z: Floats) -> float:
 
 
 def _median(values: Floats) -> float:
-    """What np.median gives, in a tenth of its time."""
+    """What np.median gives, without what np.median does besides: few values, and many looks."""
     ascending = np.sort(values)
     return float((ascending[(values.size - 1) // 2] + ascending[values.size // 2]) / 2.0)
 
 
 def _most(values: Floats) -> float:
-    """The quantile 0.9: what np.quantile gives, in a tenth of its time."""
+    """The quantile 0.9, as np.quantile gives it, with as little around it."""
     ascending, place = np.sort(values), 0.9 * (values.size - 1)
     lower = int(place)
     upper = min(lower + 1, values.size - 1)
