@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -28,6 +29,7 @@ KILLS = int(os.environ.get("SPCLUST_SPARK_KILLS", "3"))
 POINTS = int(os.environ.get("SPCLUST_SPARK_POINTS", "160000"))
 FILES, FILES_A_TRIGGER = (40, 4) if POINTS > 1_000_000 else (8, 2)
 KINDS = ("executor, table", "executor, stream", "driver, stream")
+UNIT = 2**15  # no number is rounded, and the numbers spread as far as the other features
 TRIES = 12  # to kill in the middle, and neither before nor after
 ROOT = Path(__file__).parents[2]
 
@@ -120,12 +122,12 @@ class Cluster:
         assert left == 0, f"{left} processes were left behind"
 
 
-def points_of(start, size):
-    """Ten clusters in four features that move along with a fifth, the number of the point."""
-    rng = np.random.default_rng(start)
+def points_of(numbers):
+    """Ten clusters in four features; a fifth is the number of the point, in units of UNIT."""
+    rng, size = np.random.default_rng(int(numbers[0])), len(numbers)
     centres = np.random.default_rng(0).uniform(-50.0, 50.0, (10, 4))
     rows = centres[rng.integers(10, size=size)] + rng.normal(size=(size, 4))
-    return np.column_stack([np.arange(start, start + size), rows])
+    return np.column_stack([numbers / UNIT, rows])
 
 
 @pytest.fixture(scope="module")
@@ -136,9 +138,8 @@ def cluster(java, tmp_path_factory):
     each = POINTS // FILES
     for number in range(FILES):
         path = points / f"{number:03}.parquet"
-        rows = points_of(number * each, each)
-        columns = dict(zip(FEATURES, rows.T, strict=True))
-        pq.write_table(pa.table({**columns, "id": rows[:, 0].astype(np.int64)}), path)
+        rows = points_of(np.arange(number * each, (number + 1) * each))
+        pq.write_table(pa.table(list(rows.T), FEATURES), path)
         os.utime(path, (1.6e9 + number, 1.6e9 + number))  # streams take files by age
     cluster = Cluster(points, folder)
     yield cluster
@@ -152,8 +153,10 @@ class Learnt:
         self.data = path.read_bytes()
         model = SPC.from_bytes(self.data)
         self.points = model.n_samples_seen_
-        self.sum = float(model.structures_.count @ model.structures_.mean[:, 0])
-        self.labels = model.predict(points_of(POINTS, 2000)).tolist()
+        self.sum = UNIT * float(model.structures_.count @ model.structures_.mean[:, 0])
+        numbers = np.random.default_rng(1).integers(POINTS, size=2000)
+        held_out = pd.DataFrame(points_of(numbers), columns=FEATURES)
+        self.labels = model.predict(held_out).tolist()
 
 
 @pytest.fixture(scope="module")
