@@ -1,7 +1,7 @@
 # `make demo` runs the main job, `make test` checks everything; both set up .venv if needed.
 PYTHON ?= python3
 BIN := .venv/bin
-.PHONY: demo test bench bench-dimension bench-automatic bench-command lint types unit format clean
+.PHONY: demo test bench bench-dimension bench-automatic bench-command bench-shards lint types unit format clean
 
 .venv/installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -36,6 +36,9 @@ bench-automatic: .venv/installed
 
 bench-command: .venv/installed
 	$(BIN)/python -m benchmarks.command $(ARGS)
+
+bench-shards: .venv/installed
+	$(BIN)/python -m benchmarks.shards $(ARGS)
 
 lint: .venv/installed
 	$(BIN)/ruff check .
