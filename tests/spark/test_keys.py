@@ -26,8 +26,10 @@ def model_of_each(rows, key="key"):
     return {row[key]: SPC.from_bytes(bytes(row["model"])) for row in rows}
 
 
-def test_each_key_of_a_table_has_the_model_of_its_rows(spark, written):
-    folder, X, hosts = written
+def test_each_key_of_a_table_has_the_model_of_its_rows(spark, written, tmp_path):
+    _, X, hosts = written
+    folder = tmp_path / "X"
+    write_parquet(folder, X, 1, host=hosts)  # of several files, Spark reads the largest one first
     rows = models_by_key(table_of(spark, folder), "host", ["x0", "x1"], SPC(10)).collect()
     assert {row["host"]: row["points"] for row in rows} == {
         host: np.count_nonzero(hosts == host) for host in set(hosts)
@@ -40,8 +42,9 @@ def test_each_key_of_a_table_has_the_model_of_its_rows(spark, written):
 def test_each_key_of_a_stream_learns_as_long_as_the_stream_runs(spark, written, tmp_path):
     folder, X, hosts = written
     stream = stream_of(spark, folder)
+    nothing_forgotten = SPC(10, scale=3.0, w_min=0.0)
     query = fit_stream(
-        stream, ["x0", "x1"], SPC(10), tmp_path / "ck", key="host", shards=2, trigger=NOW
+        stream, ["x0", "x1"], nothing_forgotten, tmp_path / "ck", key="host", shards=2, trigger=NOW
     )
     query.awaitTermination()
     assert len(query.recentProgress) >= 2
