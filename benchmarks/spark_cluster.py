@@ -57,7 +57,10 @@ def cluster(master: str, folder: Path, more: Mapping[str, str] | None = None) ->
 def family(root: int) -> list[Process]:
     """A process and all that descend from it."""
     told = subprocess.run(
-        ["ps", "-A", "-o", "pid=,ppid=,rss=,args="], capture_output=True, text=True, check=True
+        ["ps", "-A", "-ww", "-o", "pid=,ppid=,rss=,args="],
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     everyone = [_process(line) for line in told.splitlines()]
     found = [one for one in everyone if one.pid == root]
