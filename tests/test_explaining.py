@@ -20,6 +20,7 @@ from spclust.core import structures as core_structures
 from tests.fixed import SPC
 from tests.strategies import online_params, streams
 
+AUTOMATIC = {"scale": "auto", "eps": "auto"}
 KINDS = ["full", "lowrank", "diag", "spherical"]
 
 
@@ -117,6 +118,20 @@ def test_frames_have_a_column_for_each_feature(as_, frame, what):
     unnamed = SPC(scale=2.0).fit(X).describe(what, as_=as_)
     assert {"centre_x0", "spread_x1"} <= set(unnamed.columns)
     assert state(model) == before
+
+
+@pytest.mark.parametrize("kind", ["full", "diag", "spherical", "lowrank"])
+@pytest.mark.parametrize("n_structures", [4, 40])
+def test_spreads_of_an_automatic_scale_are_those_of_the_points(kind, n_structures):
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=2000)
+    X = rng.normal(size=(2000, 3)) * [1.0, 0.1, 50.0] + np.outer(y, [90.0, 9.0, 4500.0])
+    model = SPC(n_structures, **AUTOMATIC, covariance_type=kind).fit(X)
+    one, told = model.describe("structures"), model.describe()
+    assert np.all((one["spread"] == 0.0).all(axis=1) == (one["count"] == 1))
+    assert told["count"].tolist() == [np.sum(model.labels_ == k) for k in told["label"]]
+    for k, spread in zip(told["label"], told["spread"], strict=True):
+        np.testing.assert_allclose(spread, X[model.labels_ == k].std(axis=0), rtol=1e-4)
 
 
 def test_what_describe_does_not_know_it_refuses(monkeypatch):

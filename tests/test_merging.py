@@ -200,6 +200,16 @@ def test_eight_shards_are_as_good_as_the_whole_stream(make, params):
     assert np.mean(lost) <= 0.02
 
 
+def test_shards_that_have_seen_other_clusters_each_agree_about_units():
+    """Each shard's units fit its own two or three clusters, whose features vary in other ways."""
+    rng = np.random.default_rng(0)
+    centres = 40.0 * rng.permutation(np.array(list(np.ndindex(3, 3, 3)), dtype=float))[:20]
+    y = np.repeat(np.arange(20), 300)
+    X = centres[y] + rng.normal(size=(6000, 3))
+    merged = merge_all([SPC(100).fit(part) for part in np.array_split(X, 8)])
+    assert nmi(y, merged.predict(X)) > 0.99
+
+
 def test_parameters_that_were_changed_after_learning_are_refused():
     X = np.random.default_rng(0).normal(size=(30, 3))
     a, b = SPC(10).fit(X), SPC(10, m=3.0, scale=7.0).fit(X)

@@ -10,6 +10,8 @@ from matplotlib.patches import Ellipse
 from spclust import datasets, plot
 from tests.fixed import SPC
 
+AUTOMATIC = {"scale": "auto", "eps": "auto"}
+
 
 @pytest.fixture
 def model():
@@ -31,6 +33,40 @@ def test_structures_draws_every_structure_where_its_typicality_is_a_half(model):
         np.testing.assert_allclose(typicality(edge, mean, covariance, 1.4), 0.5, rtol=1e-9)
     assert ax.get_xlim()[0] < X[:, 0].min()
     assert ax.get_ylim()[1] > X[:, 1].max()
+
+
+def ellipses(ax):
+    return [patch for patch in ax.patches if isinstance(patch, Ellipse)]
+
+
+def test_outlines_of_an_automatic_scale_are_as_wide_as_the_points():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 2)) * [1.0, 0.2] + 30.0 * rng.integers(2, size=(3000, 1))
+    model = SPC(2, **AUTOMATIC).fit(X)
+    ax = plot.structures(model, X)
+    first, second = ellipses(ax)
+    for outline in (first, second):
+        edge = outline.get_patch_transform().transform(np.vstack([np.eye(2), -np.eye(2)]))
+        assert np.ptp(edge, axis=0) == pytest.approx([4.0, 0.8], rel=0.1)
+    # Points decide what is in the picture: the unit, which covariances contain, is far larger.
+    assert ax.get_xlim()[1] - ax.get_xlim()[0] < 1.1 * np.ptp(X[:, 0])
+    plt.close("all")
+
+
+def test_single_points_of_an_automatic_scale_have_no_outline():
+    model = SPC(5, **AUTOMATIC).fit(
+        [[0.0, 0.0], [1.0, 0.0], [0.0, 9.0], [0.0, 0.0], [0.1, 0.0], [9, 9]]
+    )
+    many = np.sum(model.structures_.count > 1)
+    assert 0 < many < len(model.structures_)
+    assert len(ellipses(plot.structures(model))) <= many
+    plt.close("all")
+    one = SPC(5, **AUTOMATIC).fit([[3.0, 4.0]])
+    ax = plot.structures(one)
+    assert ellipses(ax) == []
+    assert ax.get_xlim()[0] < 3.0 < ax.get_xlim()[1]
+    assert ax.get_ylim()[0] < 4.0 < ax.get_ylim()[1]
+    plt.close("all")
 
 
 def test_decision_regions_colours_places_as_predict_does(model):

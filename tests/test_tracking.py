@@ -1,19 +1,17 @@
 """Names of clusters and events: against what happened in truth, and by hand."""
 
 import pickle
-from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
 
 from spclust.datasets import make_drifting
 from spclust.looking import Look
 from spclust.tracking import Tracker
 from tests.fixed import SPC
-from tests.strategies import online_params, seeds, streams
+from tests.strategies import online_params, streams
 
 # Many structures, a short memory, and what is pruned is forgotten: for streams that change.
 DRIFTING = {"scale": 1.5, "beta": 0.02, "gamma": 0.1, "nlt_max": 0.001, "track_every": 25}
@@ -93,18 +91,6 @@ def test_names_and_events_do_not_depend_on_how_a_stream_is_cut(X, params, cuts, 
     assert len(names) == whole.n_clusters_
     assert len(set(names[names >= 0])) == np.sum(names >= 0)
     assert pickle.dumps(whole._tracker) == before
-
-
-@settings(max_examples=40, deadline=None)
-@given(seeds, st.integers(1, 60), st.sampled_from([0.0, 0.02]))
-def test_the_quick_way_of_a_look_sees_what_the_long_one_sees(seed, every, beta):
-    X, _, _ = make_drifting(n_samples=3_000, n_events=6, seed=seed)
-    quick = SPC(40, scale=1.5, beta=beta, gamma=0.1, nlt_max=0.001, track_every=every)
-    with mock.patch.object(Tracker, "_unchanged", return_value=None):
-        slow = clone(quick).fit(X)
-    quick.fit(X)
-    assert quick.events_ == slow.events_
-    assert quick._tracker.state() == slow._tracker.state()
 
 
 def look(seen, *structures):

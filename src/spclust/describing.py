@@ -93,8 +93,17 @@ def pooled(count: Floats | Integers, centre: Floats, spread: Floats) -> tuple[Fl
 
 
 def deviations(stream: Stream) -> Floats:
-    """Standard deviations (k, d) of the structures, oldest first; no covariance is built."""
-    deviation: Floats = stream.unit * np.sqrt(_variances(stream))
+    """Standard deviations (k, d) of the structures, oldest first; no covariance is built.
+
+    Of their points alone, if the scale is automatic: 0 of a single one. A covariance contains the
+    scale, and an automatic one says how far structures are apart, not how wide they are.
+    """
+    s, order = stream.structures, stream.order()
+    if stream.framed:
+        variances = s.scatter[order] / s.count[order, np.newaxis]
+    else:
+        variances = _variances(stream)
+    deviation: Floats = stream.unit * np.sqrt(variances)
     return deviation
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from spclust.arrays import Floats, Integers, Rows
+from spclust.describing import deviations
 from spclust.estimator import SPC
 from spclust.rows import checked_rows
 
@@ -21,14 +22,16 @@ except ImportError as error:  # pragma: no cover - depends on the installation
 # Okabe and Ito's colours: told apart with any kind of colour vision, and in print.
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 _NOISE = "#999999"
+_DEVIATIONS = 2.0  # of points to each side of a mean that an outline has, if the scale is automatic
 _GRID = 300  # cells along each axis of a picture
 
 
 def structures(model: SPC, X: Any = None, ax: Axes | None = None) -> Axes:
     """Draw the structures of a model of two features: means, typicality, clusters.
 
-    Filled circles are means, larger for more points; each outline is where typicality is 1/2; the
-    shade of a place is its typicality in the best structure; the colour is the cluster.
+    Filled circles are means, larger for more points; each outline is where typicality is 1/2, or,
+    if the scale is automatic, two standard deviations of its points in each feature; the shade of a
+    place is its typicality in the best structure; the colour is the cluster.
 
     Parameters
     ----------
@@ -57,8 +60,10 @@ def structures(model: SPC, X: Any = None, ax: Axes | None = None) -> Axes:
     )
     if points is not None:
         ax.scatter(points[:, 0], points[:, 1], s=2, color="0.6", alpha=0.5, linewidths=0, zorder=1)
-    for mean, covariance, label in zip(table.mean, table.covariance, table.label, strict=True):
-        variances, directions = np.linalg.eigh(covariance)
+    for mean, outline, label in zip(table.mean, _outlines(model), table.label, strict=True):
+        variances, directions = np.linalg.eigh(outline)
+        if variances[-1] == 0.0:
+            continue  # a single point, or copies of one: its mean is all of it
         ax.add_patch(
             Ellipse(
                 (mean[0], mean[1]),
@@ -74,6 +79,19 @@ def structures(model: SPC, X: Any = None, ax: Axes | None = None) -> Axes:
     ax.set(xlim=(left, right), ylim=(bottom, top))
     _name_axes(model, ax)
     return ax
+
+
+def _outlines(model: SPC) -> Floats:
+    """Matrices (k, 2, 2) whose ellipses are the outlines of the structures.
+
+    Covariances, if the scale is fixed. An automatic one, which they contain, is as large as several
+    structures are apart, and would hide them: how wide their points are is kept for each feature.
+    """
+    if not model._stream.framed:
+        return model.structures_.covariance
+    reach = _DEVIATIONS * deviations(model._stream)
+    outlines: Floats = reach[:, :, np.newaxis] ** 2 * np.eye(2)
+    return outlines
 
 
 def means(ax: Axes, places: Floats, labels: Integers, counts: Integers) -> None:
@@ -131,11 +149,12 @@ def _axes(model: SPC, ax: Axes | None) -> Axes:
 def _extent(model: SPC, points: Rows | None) -> tuple[float, float, float, float]:
     """Left, right, bottom, top of a picture with room for all means, their spread and X."""
     table = model.structures_
-    reach = np.sqrt(np.diagonal(table.covariance, axis1=1, axis2=2))
+    reach = np.sqrt(np.diagonal(_outlines(model), axis1=1, axis2=2))
     low, high = (table.mean - reach).min(axis=0), (table.mean + reach).max(axis=0)
     if points is not None:
         low, high = np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0))
-    margin = 0.03 * (high - low)
+    size = high - low
+    margin = np.where(size > 0.0, 0.03 * size, 1.0)  # of single points there may be nothing to see
     low, high = low - margin, high + margin
     return float(low[0]), float(high[0]), float(low[1]), float(high[1])
 

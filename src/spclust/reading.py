@@ -98,7 +98,8 @@ class Reader:
 
             Of structures: `id`, `cluster`, `count`, `weight`, `age` as in `structures_`, the
             nearest other cluster as above, `centre` and `spread`, the root of the diagonal of the
-            covariance, which is not built for it.
+            covariance, which is not built for it. If the scale is automatic, which covariances
+            contain, it is the standard deviation of the points absorbed: 0 of a single one.
         """
         check_is_fitted(self)
         return description(self._stream, self._structure_labels(), self._feature_names(), what, as_)

@@ -8,20 +8,19 @@ and a change has to be seen in several looks in a row (`patience`) before it is 
 
 from collections import deque
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
 from spclust.arrays import Floats, Integers
-from spclust.looking import NOBODY, Look, Seen, centre_of, followed
+from spclust.core import comparing
+from spclust.core.comparing import BIRTH, ENOUGH, GONE, SPLIT
+from spclust.looking import NOBODY, Look, Seen
 
 Kind = Literal["birth", "death", "merge", "split", "move"]
 Change = tuple[Kind, tuple[int, ...]]  # what seems to happen, and to whom
 
-ENOUGH = 4.0  # recent points, faded, that make a cluster; half of it keeps one that there is
-_FAR = 3.0  # standard deviations of a cluster: a way that is worth a word
 _MOST_EVENTS = 1000
 
 
@@ -45,7 +44,7 @@ class Tracker:
         self.names = 0  # given so far
         self.noticed = 0  # events so far
         self.looked = 0  # points that had been learnt at the last look
-        self.centres: dict[int, Floats] = {}  # of each cluster, where it was when last reported
+        self.centres: dict[int, Floats] = {}  # of each name, in order: where it was when last told
         self._ids = np.empty(0, dtype=np.int64)  # structures that were there at the last look,
         self._owners = np.empty(0, dtype=np.int64)  # and whose they were
         self._waiting: dict[Change, int] = {}  # looks in a row that saw it
@@ -76,7 +75,7 @@ class Tracker:
         tracker.noticed = _whole(state["noticed"], len(state["events"]))
         tracker.looked = _whole(state["looked"], 0)
         tracker.centres = {
-            _whole(name, 0, names - 1): _place(at, d) for name, at in state["centres"]
+            _whole(name, 0, names - 1): _place(at, d) for name, at in sorted(state["centres"])
         }
         tracker._ids = np.array([_whole(i, 0) for i in state["ids"]], dtype=np.int64)
         tracker._owners = np.array([_whole(o, NOBODY) for o in state["owners"]], dtype=np.int64)
@@ -111,10 +110,9 @@ class Tracker:
 
         All of it is noted, or, if it is interrupted, nothing.
         """
-        draft = copy(self)
-        draft.centres = dict(self.centres)
-        with np.errstate(over="ignore", invalid="ignore"):  # of squares of the largest numbers
-            happened = draft._look(now)
+        draft = object.__new__(type(self))
+        vars(draft).update(vars(self), centres=dict(self.centres))
+        happened = draft._look(now)
         draft.looked = now.seen
         if happened:
             draft.events = self.events.copy()
@@ -124,107 +122,47 @@ class Tracker:
         return happened
 
     def _look(self, now: Look) -> list[ClusterEvent]:
-        owners = None if self._waiting else self._unchanged(now)
-        if owners is not None:
-            self._remember(now, owners)
-            return self._moves(now, owners)
-        seen = self._compared(now)
-        changes = dict.fromkeys(self._changes(seen))
-        self._waiting = {change: self._waiting.get(change, 0) + 1 for change in changes}
+        seen, happened = self._compared(now), []
+        self._waiting = {
+            change: self._waiting.get(change, 0) + 1 for change in self._changes(seen, now)
+        }
         believed = [change for change, looks in self._waiting.items() if looks >= self.patience]
-        happened = []
         for change in believed:
             del self._waiting[change]
             if change[0] == "birth" or all(name in self.centres for name in change[1]):
-                event = self._report(change, seen)
+                event = self._report(change, seen, now)
                 if event is not None:
                     happened.append(event)
                     seen = self._compared(now)
-        owners = followed(seen)
-        self._remember(now, owners)
-        return happened + self._moves(now, owners)
-
-    def _unchanged(self, now: Look) -> Integers | None:
-        """Name (k,) whose each structure is, if nothing but movement can have happened, else None.
-
-        The quick way of most looks: each name's structures are one cluster, and nobody else's.
-        """
-        owners, inside = self._owners_of(now), now.cluster >= 0
-        known = owners != NOBODY
-        if not inside.all():
-            if (known & ~inside).any():
-                return None
-            known &= inside
-        cluster = now.cluster[inside]
-        masses = np.bincount(cluster, now.mass[inside])
-        whose = np.full(masses.size, NOBODY)
-        whose[now.cluster[known]] = owners[known]
-        named = whose != NOBODY
-        same = (
-            np.array_equal(whose[now.cluster[known]], owners[known])
-            and sorted(whose[named].tolist()) == sorted(self.centres)
-            and bool(np.all(masses >= np.where(named, ENOUGH / 2.0, 0.0)))
-            and bool(np.all(named | (masses < ENOUGH)))
-        )
-        if not same:
-            return None
-        owners[inside] = whose[cluster]
-        return owners
+        self._ids, self._owners = now.id, comparing.followed(seen, now)
+        return happened + self._moves(now)
 
     def _compared(self, now: Look) -> Seen:
         """What is seen now beside what is known of it."""
-        names = np.array(list(self.centres), dtype=np.int64)
-        names.sort()
-        owners = self._owners_of(now)
-        inside = now.cluster >= 0
-        masses: Floats = np.bincount(now.cluster[inside], now.mass[inside]).astype(float)
-        known = inside & (owners != NOBODY)
-        cells = np.searchsorted(names, owners[known]) * masses.size + now.cluster[known]
-        sums = np.bincount(cells, now.mass[known], minlength=names.size * masses.size)
-        shared: Floats = sums.astype(float)
-        return Seen(now, owners, names, masses, shared.reshape(names.size, masses.size))
+        seen: Seen = comparing.compared(now, self._ids, self._owners, self._names())
+        return seen
 
-    def _owners_of(self, now: Look) -> Integers:
-        """Name (k,) whose each structure was at the last look, if it was there."""
-        if not self._ids.size:
-            return np.full(now.id.size, NOBODY)
-        place = np.minimum(np.searchsorted(self._ids, now.id), self._ids.size - 1)
-        owners: Integers = np.where(self._ids[place] == now.id, self._owners[place], NOBODY)
-        return owners
+    def _names(self) -> Integers:
+        return np.fromiter(self.centres, np.int64, len(self.centres))
 
-    def _changes(self, seen: Seen) -> Iterator[Change]:
+    def _changes(self, seen: Seen, now: Look) -> Iterator[Change]:
         """What seems to have happened; a birth, which has no name yet, goes by a structure."""
-        names, homes = seen.names.tolist(), seen.homes.tolist()
-        enough = seen.masses >= ENOUGH
-        tenants: dict[int, list[int]] = {}
-        for name, home in zip(names, homes, strict=True):
-            if home == NOBODY or seen.masses[home] < ENOUGH / 2.0:
+        for what, who, other in comparing.changes(seen, now).tolist():
+            if what == GONE:
                 # What merged with another one may lose its last structures to it.
-                others = [c[1] for c in self._waiting if c[0] == "merge" and name in c[1]]
-                yield ("merge", others[0]) if others else ("death", (name,))
-                continue
-            tenants.setdefault(home, []).append(name)
-        taken = set(tenants)
-        considerable: dict[int, list[int]] = {}
-        for place, cluster in np.argwhere(seen.parts & enough).tolist():
-            considerable.setdefault(place, []).append(cluster)
-        for place, clusters in considerable.items():
-            name = names[place]
-            mine = [cluster for cluster in clusters if name in tenants.get(cluster, [name])]
-            taken.update(mine)
-            if len(mine) > 1:
-                yield "split", (name,)
-        for together in tenants.values():
-            for other in together[1:]:
-                yield "merge", (min(together[0], other), max(together[0], other))
-        for cluster in np.flatnonzero(enough).tolist():
-            if cluster not in taken:
-                yield "birth", (int(seen.now.id[seen.now.cluster == cluster].min()),)
+                merges = [c for c in self._waiting if c[0] == "merge" and who in c[1]]
+                yield merges[0] if merges else ("death", (who,))
+            elif what == SPLIT:
+                yield "split", (who,)
+            elif what == BIRTH:
+                yield "birth", (who,)
+            else:
+                yield "merge", (who, other)
 
-    def _report(self, change: Change, seen: Seen) -> ClusterEvent | None:
+    def _report(self, change: Change, seen: Seen, now: Look) -> ClusterEvent | None:
         """Note a change; what it is called. None if another one has undone it meanwhile."""
         kind, who = change
-        now, owners = seen.now, seen.owners.copy()
+        owners = seen.owners.copy()
         after: tuple[int, ...] = ()
         if kind == "birth":
             cluster = now.cluster[now.id == who[0]]
@@ -248,11 +186,11 @@ class Tracker:
                 name = self._new_name()
                 after = (*after, name)
                 owners[(now.cluster == cluster) & (owners == who[0])] = name
-        self._remember(now, owners)
+        self._ids, self._owners = now.id, owners
         for name in after:
             own = owners == name
             if now.mass[own].sum() > 0.0 or name not in self.centres:
-                self.centres[name] = centre_of(now, own)
+                self.centres[name] = comparing.centre_of(now.mass, now.mean, own)
         centre = self.centres[(after or who)[0]]
         for name in set(who) - set(after):
             del self.centres[name]
@@ -262,27 +200,14 @@ class Tracker:
         self.names += 1
         return self.names - 1
 
-    def _remember(self, now: Look, owners: Integers) -> None:
-        order = np.argsort(now.id)
-        self._ids, self._owners = now.id[order], owners[order]
-
-    def _moves(self, now: Look, owners: Integers) -> list[ClusterEvent]:
+    def _moves(self, now: Look) -> list[ClusterEvent]:
         """Clusters that are far from where they were when last reported."""
         if not self.centres:
             return []
-        names = np.array(sorted(self.centres), dtype=np.int64)
-        mine = np.flatnonzero((owners != NOBODY) & (now.mass > 0.0))
-        place, mean = np.searchsorted(names, owners[mine]), now.mean[mine]
-        sums = np.bincount(place, now.mass[mine], minlength=names.size)
-        shares = np.zeros((names.size, mine.size))
-        shares[place, np.arange(mine.size)] = now.mass[mine] / sums[place]
-        centres = shares @ mean
-        offsets = np.sum((mean - centres[place]) ** 2, axis=1) / mean.shape[1]
-        variances = shares @ (offsets + now.variance[mine])
-        before = np.array([self.centres[name] for name in names.tolist()])
-        far = np.sum((centres - before) ** 2, axis=1) > _FAR**2 * variances
+        names, before = self._names(), np.array(list(self.centres.values()))
+        far, centres = comparing.moved(now, self._owners, names, before)
         moved = []
-        for row in np.flatnonzero(far & (sums > 0.0)).tolist():
+        for row in far.nonzero()[0].tolist():
             name, centre = int(names[row]), centres[row]
             self.centres[name] = centre.copy()
             place_now = tuple(centre.tolist())

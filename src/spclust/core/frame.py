@@ -48,6 +48,7 @@ _LEAST = 20.0  # where points fade: not before so many points for each structure
 _TAIL = 0.05  # share of the points at each end of a feature that does not tell how wide it is
 _FARTHEST = 1e150
 _SMALLEST, _LARGEST = 1e-290, 1e300  # units
+_NUMBERS_AT_ONCE = 100_000  # of spreads that are stretched together: a call takes its time
 _OUT_OF_SIGHT = 1e6  # where a feature is that differs from what all points had, for who only reads
 
 
@@ -120,8 +121,8 @@ def fitting(s: Structures) -> tuple[Floats, Floats] | None:
     if gap > 0.0:
         ratio[varied] = 1.0 / (_GAPS * gap * width[varied])
         off = np.log2(ratio[varied])
-        common = float(np.median(off))
-        if abs(common) <= _TOLERATED and np.quantile(np.abs(off - common), 0.9) <= _UNEVEN:
+        common = _median(off)
+        if abs(common) <= _TOLERATED and _most(np.abs(off - common)) <= _UNEVEN:
             ratio[:] = 1.0
     # One point far away has made the unit: all others are in one place of the grid.
     ratio[lone] = _GRID
@@ -136,21 +137,22 @@ def _widths(z: Floats, scatter: Floats, count: Floats) -> tuple[Floats, Floats, 
     The width is the standard deviation of most points, or of all, if most are in one place. By the
     means z (k, d), and the scatter (k, d) around them, of structures of `count` (k,) points.
     """
-    shares = np.broadcast_to(count[:, np.newaxis], z.shape)
+    shares, features = count[:, np.newaxis], np.arange(z.shape[1])
     order = np.argsort(z, axis=0, kind="stable")
-    upto = np.cumsum(np.take_along_axis(shares, order, axis=0), axis=0)
-    before = upto - np.take_along_axis(shares, order, axis=0)
-    central = (upto > _TAIL * upto[-1]) & (before < (1.0 - _TAIL) * upto[-1])
-    kept = np.zeros(z.shape)
-    np.put_along_axis(kept, order, central.astype(float), axis=0)
+    sorted_shares = count[order]
+    upto = np.cumsum(sorted_shares, axis=0)
+    before = upto - sorted_shares
+    kept = np.empty(z.shape)
+    kept[order, features] = (upto > _TAIL * upto[-1]) & (before < (1.0 - _TAIL) * upto[-1])
     half = np.argmax(upto >= 0.5 * upto[-1], axis=0)
-    middle = np.take_along_axis(z, order[half, np.arange(z.shape[1])][np.newaxis], axis=0)[0]
+    middle = z[order[half, features], features]
     width = _deviations(z, scatter, shares * kept, kept)
     alike = width <= _CELL
     elsewhere = np.sum(np.where(np.abs(z - middle) > _CELL, shares, 0.0), axis=0)
     lone = alike & (elsewhere == 1.0) & (count.sum() > 1.0 / _TAIL)
     if alike.any():
-        width[alike] = _deviations(z, scatter, shares, np.ones(z.shape))[alike]
+        everything = np.ones(z.shape)
+        width[alike] = _deviations(z, scatter, shares * everything, everything)[alike]
     return middle, width, lone
 
 
@@ -171,7 +173,21 @@ def _typical_gap(z: Floats) -> float:
     apart[apart <= _CELL] = np.inf
     nearest = apart.min(axis=1)
     nearest = nearest[nearest < np.inf]
-    return float(np.median(nearest)) if nearest.size else 0.0
+    return _median(nearest) if nearest.size else 0.0
+
+
+def _median(values: Floats) -> float:
+    """What np.median gives, without what np.median does besides: few values, and many looks."""
+    ascending = np.sort(values)
+    return float((ascending[(values.size - 1) // 2] + ascending[values.size // 2]) / 2.0)
+
+
+def _most(values: Floats) -> float:
+    """The quantile 0.9, as np.quantile gives it, with as little around it."""
+    ascending, place = np.sort(values), 0.9 * (values.size - 1)
+    lower = int(place)
+    upper = min(lower + 1, values.size - 1)
+    return float(ascending[lower] + (place - lower) * (ascending[upper] - ascending[lower]))
 
 
 def reframed(pool: Floats, ratio: Floats, shift: Floats) -> Floats:
@@ -207,12 +223,13 @@ def _stretch(s: Structures, slots: Integers, ratio: Floats) -> None:
         s.Sigma[slots] = 1.0 + np.maximum(s.Sigma[slots] - 1.0, 0.0) * longest**2
         s.whiten[slots // LANES, :, slots % LANES] = 1.0 / np.sqrt(s.Sigma[slots, 0])
     else:
-        fresh = np.eye(ratio.size)
-        for slot in slots:
-            stretched = fresh + (s.Sigma[slot] - fresh) * np.outer(ratio, ratio)
-            s.Sigma[slot], W = _sound(stretched)
-            s.whiten[slot // LANES, :, slot % LANES] = W
-            s.least[slot], s.renewals[slot] = 1.0 / (W @ W), 0.0
+        fresh, both = np.eye(ratio.size), np.outer(ratio, ratio)
+        at_once = max(1, _NUMBERS_AT_ONCE // both.size)
+        for start in range(0, slots.size, at_once):
+            some = slots[start : start + at_once]
+            s.Sigma[some], W = _sound(fresh + (s.Sigma[some] - fresh) * both)
+            s.whiten[some // LANES, :, some % LANES] = W
+            s.least[some], s.renewals[some] = 1.0 / np.sum(W * W, axis=1), 0.0
 
 
 def _stretch_lowrank(s: Structures, slot: int, ratio: Floats) -> None:
@@ -231,18 +248,21 @@ def _stretch_lowrank(s: Structures, slot: int, ratio: Floats) -> None:
     S[corner] = s.Sigma[slot, 0, :numbers]
     S += np.tril(S, -1).T - old * np.eye(rank)
     Q, R = np.linalg.qr((s.basis[rows] * ratio).T)
-    S, W = _sound(R @ S @ R.T + base * np.eye(rank))
+    (S,), (W,) = _sound((R @ S @ R.T + base * np.eye(rank))[np.newaxis])
     s.basis[rows] = Q.T
     s.Sigma[slot, 0, :numbers], s.Sigma[slot, 0, half : half + numbers] = S[corner], W
     s.renewals[slot], s.least[slot] = 0.0, min(base, 1.0 / (W @ W))
 
 
 def _sound(Sigma: Floats) -> tuple[Floats, Floats]:
-    """A spread that is at least I, also where rounding says no, and its factor W, packed."""
-    values, Q = np.linalg.eigh((Sigma + Sigma.T) / 2.0)
-    floor = max(1.0, _DIGITS * float(values[-1]))
-    if values[0] < floor:
-        Sigma = (Q * np.maximum(values, floor)) @ Q.T
-        Sigma = (Sigma + Sigma.T) / 2.0
+    """Spreads (m, d, d) that are at least I, also where rounding says no, and factors W, packed."""
+    values, Q = np.linalg.eigh((Sigma + Sigma.transpose(0, 2, 1)) / 2.0)
+    floor = np.maximum(1.0, _DIGITS * values[:, -1])[:, np.newaxis]
+    low = values[:, 0] < floor[:, 0]
+    if low.any():
+        lifted = (Q[low] * np.maximum(values, floor)[low, np.newaxis]) @ Q[low].transpose(0, 2, 1)
+        Sigma = Sigma.copy()
+        Sigma[low] = (lifted + lifted.transpose(0, 2, 1)) / 2.0
     W = np.linalg.inv(np.linalg.cholesky(Sigma))
-    return Sigma, W[np.tril_indices(len(W))]
+    rows, columns = np.tril_indices(Sigma.shape[1])
+    return Sigma, W[:, rows, columns]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from spclust.arrays import Floats, Integers, Rows
-from spclust.core import frame, offline, online, standing
+from spclust.core import frame, gathering, offline, online, standing
 from spclust.core.kinds import FULL
 from spclust.core.parts import aligned, aligned_copy
 from spclust.core.structures import (
@@ -22,7 +22,6 @@ from spclust.core.structures import (
     TIMED,
     Structures,
     kind_of,
-    mean_variances,
     means,
     spreads_of,
     view,
@@ -197,11 +196,8 @@ class ReadStream:
 
     def look(self, labels: Integers) -> Look:
         """What there is to see of the structures, oldest first, with their labels (k,)."""
-        s, order = self.structures, self.order()
-        with np.errstate(over="ignore"):
-            variances = mean_variances(s, order) * np.mean(self.unit * self.unit)
-        ids, masses = s.id[order].astype(np.int64), s.total[order]
-        return Look(self.seen, ids, labels, masses, self.means(), variances)
+        ids, masses, means, variances = gathering.gathered(self.pool, self.order())
+        return Look(self.seen, ids, labels, masses, means, variances)
 
     def means(self) -> Floats:
         """Means (k, d) of the structures, oldest first, in the unit of the data."""

@@ -255,21 +255,6 @@ class Spreads(NamedTuple):
         return all_of_them
 
 
-def mean_variances(s: Structures, slots: Integers) -> Floats:
-    """Variance (k,) of a feature, on average, in some slots, in units of scale^2."""
-    d, kind = s.drift.shape[1], int(s.head[KIND])
-    if kind == FULL:
-        found: Floats = np.einsum("kii->k", s.Sigma)[slots] / d
-        return found
-    if kind != LOWRANK:
-        return np.mean(s.Sigma[slots], axis=(1, 2))
-    found = s.base[slots].copy()
-    for i, slot in enumerate(slots):
-        k = np.arange(int(s.rank[slot]))
-        found[i] += np.sum(s.Sigma[slot, 0, k * (k + 3) // 2] - s.base[slot]) / d
-    return found
-
-
 def spreads_of(slots: Integers, s: Structures) -> Spreads:
     """A copy of the spreads of some slots."""
     rank = s.rank[slots].astype(np.int64)

@@ -16,7 +16,7 @@ from spclust.arrays import Floats, Integers
 from spclust.core import online
 from spclust.core.clock import faded_to
 from spclust.core.footprint import damping_sum
-from spclust.core.frame import reframed
+from spclust.core.frame import fitting, reframed
 from spclust.core.kinds import LOWRANK, Room
 from spclust.core.lanes import LANES
 from spclust.core.parts import aligned
@@ -73,7 +73,7 @@ def united(pools: Sequence[Floats], params: Params, concurrent: bool) -> Floats:
     pool[W_MIN] = 0.0
     if concurrent:
         pool[GAMMA] = pool[BETA] = 0.0
-    pool = _reduced(pool, wide, params.n_structures)
+    pool = _reduced_in_units(pool, wide, params.n_structures)
     if concurrent and pool[TIMED] == 0.0:
         s = view(pool)
         whole = np.array([damping_sum(params.beta, age) for age in s.age[: int(pool[LIVE])]])
@@ -185,6 +185,28 @@ def _copy(source: Structures, slots: Integers, target: Structures, seats: Intege
             source.place[slot, :rank].astype(np.int64)
         ]
         target.head[FREE] -= rank
+
+
+def _reduced_in_units(pool: Floats, params: Params, most: int) -> Floats:
+    """A state with so many structures at most; units that follow the data fit them on the way.
+
+    They do in a stream, too, where structures become fewer for the points that there are.
+    """
+    if pool[FRAMED] == 0.0:
+        return _reduced(pool, params, most)
+    pool = _fitted(pool)
+    while pool[LIVE] > most:
+        pool = _fitted(_reduced(pool, params, max(most, int(pool[LIVE]) // 2)))
+    return pool
+
+
+def _fitted(pool: Floats) -> Floats:
+    """The same state in units that fit all of its structures together."""
+    change = fitting(view(pool))
+    if change is None:
+        return pool
+    ratio, middle = change
+    return reframed(pool, ratio, -ratio * middle)
 
 
 def _reduced(pool: Floats, params: Params, most: int) -> Floats:

@@ -44,7 +44,8 @@ def feature_columns(df: DataFrame, names: list[str]) -> tuple[list[Any], bool]:
                 f"Column {name!r} holds {kinds[name].simpleString()}, not numbers: leave it out, "
                 "or turn it into numbers."
             )
-    return [quoted(name).cast("double").alias(name) for name in names], False
+    doubles = [quoted(name).cast("double") for name in names]
+    return [double.alias(f"x{place}") for place, double in enumerate(doubles)], False
 
 
 def _vector(name: str, kind: DataType) -> Any:

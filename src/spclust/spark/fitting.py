@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame
 from sklearn.base import clone
 
 from spclust.estimator import SPC
+from spclust.last_rows import SOMETHING_ELSE
 from spclust.spark.columns import feature_columns, named
 from spclust.spark.errors import BadRowsError, workers_sentence
 from spclust.spark.rows import BadRows, RowReader, checked_policy
@@ -86,6 +87,17 @@ def continued(template: SPC, data: bytes | None) -> SPC:
     return SPC.from_bytes(bytes(data)).set_params(**template.get_params())
 
 
+def state_of(model: SPC) -> bytes | None:
+    """The model as bytes, without the rows that it has just learnt; None if it has learnt nothing.
+
+    Nobody asks a part of the whole for the labels of its last rows, which take time and room.
+    """
+    if not hasattr(model, "n_features_in_"):
+        return None
+    model._last = SOMETHING_ELSE
+    return model.to_bytes()
+
+
 def _learn_partition(
     batches: Iterator[pa.RecordBatch], template: SPC, reader: tuple[list[str], bool, BadRows]
 ) -> Iterator[pa.RecordBatch]:
@@ -95,11 +107,10 @@ def _learn_partition(
         rows = rows_of.rows(batch)
         if len(rows):
             model.partial_fit(rows)
-    data = model.to_bytes() if hasattr(model, "n_features_in_") else None
     yield pa.RecordBatch.from_pydict(
         {
             "place": pa.array([rows_of.partition], pa.int64()),
-            "model": pa.array([data], pa.binary()),
+            "model": pa.array([state_of(model)], pa.binary()),
             "skipped": pa.array([rows_of.skipped], pa.int64()),
         }
     )

@@ -62,8 +62,9 @@ class Publisher:
     def _forget(self) -> None:
         """Remove what another stream has published here: this one has just begun."""
         for name in ("shards", "versions"):
-            for file in self._made(name).glob("*"):
-                file.unlink(missing_ok=True)
+            for pattern in ("*.spc", "*.json"):
+                for file in self._made(name).glob(pattern):
+                    file.unlink(missing_ok=True)
 
 
 def _json(value: dict[str, Any]) -> bytes:

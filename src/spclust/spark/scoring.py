@@ -48,11 +48,15 @@ def predict(
     policy = checked_policy(bad_rows)
     known = model if isinstance(model, SPC) else SPC.load(_newest_of(model))
     source = model.to_bytes() if isinstance(model, SPC) else _newest_of(model)
-    if columns is None:
-        columns = [str(name) for name in getattr(known, "feature_names_in_", [])]
-        if not columns:
-            raise ValueError("The model has no names of features: say which columns they are.")
-    names = named(columns)
+    learnt = [str(name) for name in getattr(known, "feature_names_in_", [])]
+    if columns is None and not learnt:
+        raise ValueError("The model has no names of features: say which columns they are.")
+    names = named(learnt if columns is None else columns)
+    if learnt and names != learnt:
+        raise ValueError(
+            f"The model has learnt the columns {', '.join(learnt)}, in this order, but "
+            f"{', '.join(names)} are named: name those, or none."
+        )
     features, vector = feature_columns(df, names)
     if not vector and len(names) != known.n_features_in_:
         raise ValueError(
@@ -79,9 +83,10 @@ def _newest_of(folder: str | os.PathLike[str]) -> Path:
     return newest
 
 
-def _labels(model: SPC, reader: RowReader, series: tuple[pd.Series, ...]) -> pd.Series:
+def _labels(model: SPC, reader: RowReader, series: tuple[pd.Series, ...] | pd.Series) -> pd.Series:
     """Labels of the rows of some columns, missing where a row is no sound one."""
-    columns = [pa.Array.from_pandas(column) for column in series]
+    several = series if isinstance(series, tuple) else (series,)  # Spark hands one over as it is
+    columns = [pa.Array.from_pandas(column) for column in several]
     batch = pa.RecordBatch.from_arrays(columns, [str(place) for place in range(len(columns))])
     rows, sound = reader.rows_and_soundness(batch)
     if sound is None:

@@ -16,7 +16,7 @@ from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
 from spclust.arrays import Floats
 from spclust.estimator import SPC
-from spclust.spark.fitting import continued
+from spclust.spark.fitting import continued, state_of
 from spclust.spark.rows import BadRows, RowReader
 
 PACKS = "shard long, partition long, number long, width long, rows binary, skipped long"
@@ -79,8 +79,7 @@ class ShardLearner(StatefulProcessor):
             skipped += pack.skipped
             if len(pack.rows):
                 model.partial_fit(np.frombuffer(pack.rows).reshape(-1, pack.width))
-        learnt = hasattr(model, "n_features_in_")
-        data = model.to_bytes() if learnt else None
+        data = state_of(model)
         self._state.update((data, int(skipped)))
         yield pd.DataFrame({"shard": [key[0]], "model": [data], "skipped": [skipped]})
 

@@ -15,6 +15,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from spclust.estimator import SPC
 from spclust.spark.columns import feature_columns, named
+from spclust.spark.errors import stop_in_few_words
 from spclust.spark.fitting import template_of
 from spclust.spark.keyed import models_by_key
 from spclust.spark.publishing import Publisher
@@ -23,6 +24,7 @@ from spclust.spark.shards import MODELS, PACKS, ShardLearner, packed, shard_keys
 
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_VERSIONS = "spark.sql.streaming.minBatchesToRetain"
 _TASKS = "spark.sql.shuffle.partitions"
 
 
@@ -65,7 +67,8 @@ def fit_stream(
     shards : int, default 8
         Models that learn at the same time: about the number of cores.
     keep : int, default 10
-        Versions kept.
+        Versions kept: of the model and, in the checkpoint, of the state, unless Spark was told how
+        many (spark.sql.streaming.minBatchesToRetain).
     trigger : dict or None, default None
         When to look for new data, as `DataStreamWriter.trigger` takes it: {"processingTime": "10
         seconds"}, {"availableNow": True}. None looks as soon as the last trigger is done.
@@ -104,16 +107,16 @@ def fit_stream(
     )
 
     def publish(changed: DataFrame, number: int) -> None:
-        rows = changed.collect()
+        with stop_in_few_words():
+            rows = changed.collect()
         known = {
             row["shard"]: (bytes(row["model"]), row["skipped"])
             for row in rows
             if row["model"] is not None
         }
-        if known:
-            publisher.publish(number, known)
+        publisher.publish(number, known)
 
-    return _started(learnt.writeStream.foreachBatch(publish), checkpoint, trigger, shards)
+    return _started(learnt.writeStream.foreachBatch(publish), checkpoint, trigger, shards, keep)
 
 
 def _started(
@@ -121,18 +124,22 @@ def _started(
     checkpoint: str | os.PathLike[str],
     trigger: dict[str, Any] | None,
     tasks: int,
+    versions: int | None = None,
 ) -> StreamingQuery:
     writer = writer.outputMode("update").option("checkpointLocation", os.fspath(checkpoint))
     if trigger is not None:
         writer = writer.trigger(**trigger)
-    with _settings_of_state(SparkSession.active(), tasks):
+    with _settings_of_state(SparkSession.active(), tasks, versions):
         return writer.start()
 
 
 @contextmanager
-def _settings_of_state(spark: SparkSession, tasks: int) -> Iterator[None]:
+def _settings_of_state(spark: SparkSession, tasks: int, versions: int | None) -> Iterator[None]:
     """Settings for a query that is started in this block: it keeps a copy of them."""
     wanted = {_PROVIDER: _ROCKSDB, _TASKS: str(tasks)}
+    if versions is not None and _VERSIONS not in spark.conf.getAll:
+        # Spark's own hundred are gigabytes, if models are large. It goes on from the last but one.
+        wanted[_VERSIONS] = str(max(2, versions))
     before = {name: spark.conf.get(name, None) for name in wanted}
     for name, value in wanted.items():
         spark.conf.set(name, value)

@@ -1,0 +1,225 @@
+"""What Spark adds to a point, and what a second worker brings: `python -m benchmarks.spark`.
+
+The same points, as Parquet files, are learnt by the library alone and by Spark on clusters of one
+and of two executors, each a JVM of its own with one core and its own Python workers. Every way also
+learns a table of a few points in as many files: that is its fixed cost, of starting jobs and of
+merging; the rest, divided by the points, is what a point costs. Turn by turn, best of several.
+"""
+
+import argparse
+import math
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import machine
+from benchmarks.command import stream
+from benchmarks.spark_cluster import cluster
+from spclust import SPC
+from spclust.spark import fit, fit_stream, predict
+
+FILES = 8
+FEW = 4_000  # points of the table that shows the fixed cost
+AT_A_TIME = 10_000  # rows, as Spark hands them over
+SPEEDUP = 1.6  # of two workers over one, at least
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "scale=1.0, eps=0.95": {"scale": 1.0, "eps": 0.95},
+    "defaults": {},
+}
+SETTINGS = {"spark.sql.files.minPartitionNum": str(FILES)}
+
+Learn = Callable[[Path], object]  # from a folder of files
+
+
+class Cost(NamedTuple):
+    """Of one way to learn."""
+
+    us: float  # microseconds a point
+    fixed: float  # seconds
+    whole: float  # seconds for all points
+
+
+def write_points(folder: Path, X: NDArray[np.float64]) -> Path:
+    """The points in some files of the same size."""
+    folder.mkdir()
+    for number, rows in enumerate(np.array_split(X, FILES)):
+        names = [f"x{column}" for column in range(X.shape[1])]
+        pq.write_table(pa.table(list(rows.T), names), folder / f"{number}.parquet")
+    return folder
+
+
+def batches(folder: Path) -> list[NDArray[np.float64]]:
+    """The points of all files, some thousand at a time."""
+    return [rows for file in sorted(folder.iterdir()) for rows in read(file)]
+
+
+def read(file: Path) -> list[NDArray[np.float64]]:
+    """The points of one file, read as Spark reads them: by columns."""
+    whole = pq.ParquetFile(file)
+    return [
+        np.column_stack([column.to_numpy() for column in batch.columns])
+        for batch in whole.iter_batches(AT_A_TIME)
+    ]
+
+
+def learn_files(folder: Path, model: SPC) -> SPC:
+    """Without Spark."""
+    for file in sorted(folder.iterdir()):
+        for rows in read(file):
+            model.partial_fit(rows)
+    return model
+
+
+def alone(few: Path, many: Path, model: dict[str, Any]) -> dict[str, Learn]:
+    """The ways of the library, without Spark."""
+    in_memory = {folder: batches(folder) for folder in (few, many)}
+    known = learn_files(few, SPC(**model))
+
+    def from_memory(folder: Path) -> None:
+        spc = SPC(**model)
+        for rows in in_memory[folder]:
+            spc.partial_fit(rows)
+
+    def scored(folder: Path) -> None:
+        for rows in in_memory[folder]:
+            known.predict(rows)
+
+    return {
+        "library, from memory": from_memory,
+        "library, from Parquet": lambda folder: learn_files(folder, SPC(**model)),
+        "library, predict from memory": scored,
+    }
+
+
+def on_spark(spark: Any, few: Path, model: dict[str, Any], work: Path) -> dict[str, Learn]:
+    """The ways of Spark."""
+    from pyspark.sql import functions as sql
+
+    known = learn_files(few, SPC(**model))
+    names = pq.read_schema(few / "0.parquet").names
+
+    def whole_table(folder: Path) -> None:
+        fit(spark.read.parquet(str(folder)), names, SPC(**model))
+
+    def endless(folder: Path) -> None:
+        checkpoint = work / "checkpoint"
+        shutil.rmtree(checkpoint, ignore_errors=True)
+        source = spark.readStream.schema(spark.read.parquet(str(folder)).schema)
+        files = source.option("maxFilesPerTrigger", FILES // 2).parquet(str(folder))
+        now = {"availableNow": True}
+        fit_stream(files, names, SPC(**model), checkpoint, shards=2, trigger=now).awaitTermination()
+
+    def scored(folder: Path) -> None:
+        labels = predict(spark.read.parquet(str(folder)), known, names)
+        labels.agg(sql.sum("cluster")).collect()
+
+    return {"Spark, fit": whole_table, "Spark, fit_stream": endless, "Spark, predict": scored}
+
+
+def seconds(learn: Learn, folder: Path) -> float:
+    """How long it takes."""
+    started = time.perf_counter()
+    learn(folder)
+    return time.perf_counter() - started
+
+
+def measured(
+    ways: dict[str, Learn], few: Path, many: Path, points: int, repeats: int
+) -> dict[str, Cost]:
+    """The cost of each way; a first round, which compiles and starts workers, is left out."""
+    best = {name: [math.inf, math.inf] for name in ways}
+    for learn in ways.values():
+        learn(few)
+    for _ in range(repeats):
+        for name, learn in ways.items():
+            for place, folder in enumerate((few, many)):
+                best[name][place] = min(best[name][place], seconds(learn, folder))
+    return {
+        name: Cost(1e6 * (whole - fixed) / (points - FEW), fixed, whole)
+        for name, (fixed, whole) in best.items()
+    }
+
+
+def overhead(d: int, n: int, points: int, repeats: int, folder: Path) -> None:
+    """Print what a point costs in each way, on one core."""
+    few, many = prepared(d, points, folder)
+    columns = [text for name in PARAMETERS for text in (f"us a point, {name}", "fixed s", "added")]
+    table = Table(f"{d}-D, N = {n}", *columns, title=f"one core, {points:,} points")
+    found = []
+    with cluster("local-cluster[1,1,1024]", folder / "cluster", SETTINGS) as spark:
+        for more in PARAMETERS.values():
+            model = {"n_structures": n, **more}
+            ways = alone(few, many, model) | on_spark(spark, few, model, folder)
+            found.append(measured(ways, few, many, points, repeats))
+    for name in found[0]:
+        cells = []
+        for costs in found:
+            base = "library, predict from memory" if "predict" in name else "library, from memory"
+            us = costs[name].us
+            cells += [f"{us:.2f}", f"{costs[name].fixed:.2f}", f"{us - costs[base].us:+.2f}"]
+        table.add_row(name, *cells)
+    Console(width=130).print(table)
+
+
+def prepared(d: int, points: int, folder: Path) -> tuple[Path, Path]:
+    """Files of a few points, and of all."""
+    X = np.concatenate(list(stream(points, d)))
+    return write_points(folder / "few", X[:FEW]), write_points(folder / "many", X)
+
+
+def scaling(d: int, n: int, points: int, repeats: int, folder: Path) -> bool:
+    """Print what two workers bring; whether it is enough."""
+    few, many = prepared(d, points, folder)
+    title = f"{points:,} points, {d}-D, N = {n}"
+    table = Table("workers", "points/s, learning", "fixed s", "whole s", title=title)
+    costs = []
+    for workers in (1, 2):
+        master, place = f"local-cluster[{workers},1,1024]", folder / f"cluster{workers}"
+        with cluster(master, place, SETTINGS) as spark:
+            model = {"n_structures": n, **PARAMETERS["scale=1.0, eps=0.95"]}
+            ways = {"fit": on_spark(spark, few, model, folder)["Spark, fit"]}
+            cost = measured(ways, few, many, points, repeats)["fit"]
+        costs.append(cost)
+        table.add_row(
+            str(workers), f"{1e6 / cost.us:,.0f}", f"{cost.fixed:.2f}", f"{cost.whole:.2f}"
+        )
+    Console().print(table)
+    learning, whole = costs[0].us / costs[1].us, costs[0].whole / costs[1].whole
+    met = learning >= SPEEDUP
+    verdict = "met" if met else "NOT met"
+    print(f"two workers: {learning:.2f} times learning ({SPEEDUP} {verdict}), {whole:.2f} whole")
+    return met
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--points", type=int, default=2_000_000)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--only", choices=("overhead", "scaling"))
+    options = parser.parse_args()
+    print(machine.cpu_model())
+    met = True
+    if options.only != "scaling":
+        for d, n in ((2, 50), (10, 100)):
+            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+                overhead(d, n, options.points, options.repeats, Path(folder))
+    if options.only != "overhead":
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            met = scaling(10, 100, options.points, options.repeats, Path(folder))
+    sys.exit(0 if met else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""A Spark cluster of several processes on this machine, and its processes as the system sees them.
+
+`local-cluster[2,1,1024]` has a driver (this Python and a JVM) and two executors, each a JVM of its
+own with its own Python workers: what is lost when one of them dies is what a cluster loses.
+"""
+
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spclust.spark import use_java
+
+EXECUTOR = "CoarseGrainedExecutorBackend"
+_DAEMON = "pyspark.daemon"
+
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.session.timeZone": "UTC",
+}
+
+
+class Process(NamedTuple):
+    """One process of the system."""
+
+    pid: int
+    parent: int
+    resident: int  # bytes
+    command: str
+
+
+@contextmanager
+def cluster(master: str, folder: Path, more: Mapping[str, str] | None = None) -> Iterator[Any]:
+    """A session on a cluster that keeps its files in a folder."""
+    from pyspark.sql import SparkSession
+
+    use_java()
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["SPARK_WORKER_DIR"] = str(folder / "work")  # else in the folder of the package
+    own = {"spark.local.dir": folder / "local", "spark.sql.warehouse.dir": folder / "warehouse"}
+    builder = SparkSession.builder.master(master)
+    for name, value in {**SETTINGS, **own, **(more or {})}.items():
+        builder = builder.config(name, str(value))
+    session = builder.getOrCreate()
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def family(root: int) -> list[Process]:
+    """A process and all that descend from it."""
+    told = subprocess.run(
+        ["ps", "-A", "-o", "pid=,ppid=,rss=,args="], capture_output=True, text=True, check=True
+    ).stdout
+    everyone = [_process(line) for line in told.splitlines()]
+    found = [one for one in everyone if one.pid == root]
+    for one in found:  # grows meanwhile
+        found += [child for child in everyone if child.parent == one.pid]
+    return found
+
+
+def _process(line: str) -> Process:
+    pid, parent, kilobytes, *command = line.split(None, 3)
+    return Process(int(pid), int(parent), 1024 * int(kilobytes), command[0] if command else "")
+
+
+def roles(root: int) -> dict[str, list[Process]]:
+    """The processes of the cluster whose driver is `root`, by what they do."""
+    found: dict[str, list[Process]] = {
+        "driver Python": [],
+        "driver JVM": [],
+        "executor JVMs": [],
+        "Python workers": [],
+    }
+    for one in family(root):
+        if one.pid == root:
+            found["driver Python"].append(one)
+        elif EXECUTOR in one.command:
+            found["executor JVMs"].append(one)
+        elif _DAEMON in one.command:
+            found["Python workers"].append(one)
+        elif "SparkSubmit" in one.command:
+            found["driver JVM"].append(one)
+    return found

@@ -1,0 +1,96 @@
+"""What compiled loops make of two looks, beside array operations and sets."""
+
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from spclust import tracking
+from spclust.core import comparing
+from spclust.datasets import make_drifting
+from spclust.looking import NOBODY, Look
+from tests.fixed import SPC
+from tests.reference import looks as reference
+from tests.strategies import seeds
+
+
+def situation(seed):
+    """A look, what was known before it, and where names were: few of each, so that they clash."""
+    rng = np.random.default_rng(seed)
+    k, d, names = rng.integers(0, 12), rng.integers(1, 4), np.flatnonzero(rng.integers(2, size=6))
+    ids = np.sort(rng.permutation(20)[:k])
+    cluster = rng.integers(-1, rng.integers(1, 6), size=k)
+    mass = rng.choice([0.0, 0.5, 1.0, 2.0, 4.0, 20.0], size=k)
+    mean = rng.integers(-5, 6, size=(k, d)).astype(float)
+    now = Look(9, ids, cluster, mass, mean, rng.uniform(0.0, 2.0, size=k))
+    known = np.sort(rng.permutation(20)[: rng.integers(0, 15)])
+    owners = rng.choice([NOBODY, *names], size=known.size)
+    return now, known, owners, names, rng.normal(scale=5.0, size=(names.size, d))
+
+
+@settings(max_examples=500)
+@given(seeds)
+def test_looks_are_compared_as_with_arrays(seed):
+    now, known, owners, names, before = situation(seed)
+    seen, expected = (way.compared(now, known, owners, names) for way in (comparing, reference))
+    for ours, theirs in zip(seen, expected, strict=True):
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+    assert comparing.changes(seen, now).tolist() == reference.changes(seen, now).tolist()
+    whose = comparing.followed(seen, now)
+    assert whose.tolist() == reference.followed(seen, now).tolist()
+    far, centres = comparing.moved(now, whose, names, before)
+    far_too, centres_too = reference.moved(now, whose, names, before)
+    assert far.tolist() == far_too.tolist()
+    np.testing.assert_allclose(centres, centres_too, rtol=1e-12, atol=1e-12)
+
+
+def test_situations_have_something_of_everything():
+    kinds, changed, far = set(), 0, []
+    for seed in range(300):
+        now, known, owners, names, before = situation(seed)
+        seen = reference.compared(now, known, owners, names)
+        kinds.update(reference.changes(seen, now)[:, 0].tolist())
+        whose = reference.followed(seen, now)
+        changed += np.any(whose != seen.owners)
+        far.extend(reference.moved(now, whose, names, before)[0])
+    assert kinds == {comparing.GONE, comparing.SPLIT, comparing.MERGE, comparing.BIRTH}
+    assert changed > 50
+    assert 0.1 < np.mean(far) < 0.9
+
+
+@settings(max_examples=30, deadline=None)
+@given(seeds, st.integers(1, 60), st.sampled_from([0.0, 0.02]), st.sampled_from([0.95, "auto"]))
+def test_streams_have_the_events_that_array_operations_see(seed, every, beta, eps):
+    X, _, _ = make_drifting(n_samples=3_000, n_events=6, seed=seed)
+    ours = SPC(40, scale=1.5, beta=beta, gamma=0.1, nlt_max=0.001, track_every=every, eps=eps)
+    with mock.patch.object(tracking, "comparing", reference):
+        theirs = clone(ours).fit(X)
+    ours.fit(X)
+    assert ours.cluster_ids_.tolist() == theirs.cluster_ids_.tolist()
+    for mine, other in zip(ours.events_, theirs.events_, strict=True):
+        assert (mine.kind, mine.index, mine.before) == (other.kind, other.index, other.before)
+        assert mine.after == other.after
+        assert mine.centre == pytest.approx(other.centre, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["full", "diag", "spherical", "lowrank"])
+@pytest.mark.parametrize("scale", [1.5, "auto"])
+def test_a_look_shows_what_the_table_of_structures_says(kind, scale):
+    X = np.random.default_rng(0).normal(size=(300, 3)) * [1.0, 20.0, 300.0] + 50.0
+    model = SPC(12, scale=scale, covariance_type=kind, beta=0.001).fit(X)
+    table, labels = model.structures_, model.structures_.label
+    now = model._stream.look(labels)
+    assert now.seen == 300
+    assert now.id.tolist() == table.id.tolist()
+    assert now.cluster is labels
+    np.testing.assert_allclose(now.mean, table.mean, rtol=1e-12)
+    s, order = model._stream.structures, model._stream.order()
+    np.testing.assert_array_equal(now.mass, s.total[order])
+    spreads = table._spreads.dense()  # in units of scale, which may be those of the features
+    traces = np.trace(spreads, axis1=1, axis2=2) / 3.0
+    assert np.ptp(traces) > 0.01
+    np.testing.assert_allclose(now.variance, traces * np.mean(model._stream.unit**2), rtol=1e-9)
