@@ -168,6 +168,9 @@ def draw(rows: list[Row], names: list[str], path: Path) -> None:
         xlabel="shards", ylabel="seconds of one core (dotted: at once)",
     )  # fmt: skip
     panels[-1].legend(fontsize=7, loc="upper left")
+    for axes in panels:
+        axes.set_xticks(SHARDS, labels=[f"{k}" for k in SHARDS])
+        axes.minorticks_off()
     figure.savefig(path, dpi=120)
 
 
