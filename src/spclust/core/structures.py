@@ -24,7 +24,7 @@ import numpy as np
 from spclust.arrays import Floats, Integers
 from spclust.core.compile import inner, leaf, paragraph
 from spclust.core.factor import copy_matrix
-from spclust.core.kinds import FULL, LOWRANK, PLANE, Room, sizes
+from spclust.core.kinds import FIXED, FULL, LOWRANK, PLANE, Room, kind_of_kernel, sizes
 from spclust.core.lanes import LANES
 from spclust.core.parts import aligned, cube, matrix, row
 from spclust.core.typicality import LARGEST_LINEAR_EXPONENT
@@ -128,6 +128,9 @@ def view_of(pool: Any, kind: int) -> Structures:
     height, width = int(pool[SPREAD_ROWS]), int(pool[SPREAD_COLUMNS])
     if kind == PLANE:  # loops over known numbers need no loop
         d, t, height, width = 2, 3, 2, 2
+    if kind > FIXED:
+        d = height = width = kind - FIXED
+        t = d * (d + 1) // 2
     n = (int(pool[CAPACITY]) + LANES) // LANES * LANES
     rank, directions = int(pool[RANK]), int(pool[DIRECTIONS])
     anchor = _HEAD
@@ -213,8 +216,7 @@ def enlarged(pool: Floats, params: Params) -> Floats:
 
 def kind_of(pool: Floats) -> int:
     """The kind of kernel that a pool takes."""
-    kind = int(pool[KIND])
-    return PLANE if kind == FULL and pool[FEATURES] == 2 else kind
+    return kind_of_kernel(int(pool[KIND]), int(pool[FEATURES]))
 
 
 def view(pool: Any) -> Structures:
