@@ -1,7 +1,7 @@
 """Full covariances of a few features, if the compiler knows how many: loops written out.
 
 A loop over ten features spends half of its time on being a loop. Here the compiler is handed the
-operations one by one, in the order in which `full` has them: to the last bit it is the same result.
+operations one by one, in the order in which `full` has them.
 """
 
 from collections.abc import Sequence
@@ -108,24 +108,40 @@ def squares_in_one_fixed(typingctx: Any, kind: Any, W: Any, offset: Any) -> Any:
 
 
 @_written_out
+def squares_in_each_fixed(typingctx: Any, kind: Any, W: Any, offset: Any) -> Any:
+    """What `squares_in_each_full` gives, of W (t, 8) and offsets (d, 8)."""
+    d = _features(kind)
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _squares(_Writer(context, builder, signature, args), d, (2,))[0]
+
+    return EIGHT(kind, W, offset), build
+
+
+@_written_out
 def two_squares_in_each_fixed(typingctx: Any, kind: Any, W: Any, first: Any, second: Any) -> Any:
     """What `two_squares_in_each_full` gives, of W (t, 8) and two sets of offsets (d, 8)."""
     d = _features(kind)
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        write = _Writer(context, builder, signature, args)
-        e1, e2 = ([write.eight(k, c) for c in range(d)] for k in (2, 3))
-        squares1 = squares2 = None
-        t = 0
-        for r in range(d):
-            w = [write.eight(1, t + c) for c in range(r + 1)]
-            y1, y2 = write.dot(w, e1[: r + 1]), write.dot(w, e2[: r + 1])
-            squares1 = fused(builder, y1, y1, squares1)
-            squares2 = fused(builder, y2, y2, squares2)
-            t += r + 1
-        return context.make_tuple(builder, signature.return_type, (squares1, squares2))
+        squares = _squares(_Writer(context, builder, signature, args), d, (2, 3))
+        return context.make_tuple(builder, signature.return_type, squares)
 
     return types.UniTuple(EIGHT, 2)(kind, W, first, second), build
+
+
+def _squares(write: _Writer, d: int, offsets: Sequence[int]) -> list[Any]:
+    """Squared lengths of W e, for each argument e (d, 8); argument 1 is W (t, 8)."""
+    numbers = [[write.eight(k, c) for c in range(d)] for k in offsets]
+    squares: list[Any] = [None] * len(numbers)
+    t = 0
+    for r in range(d):
+        w = [write.eight(1, t + c) for c in range(r + 1)]
+        for k, e in enumerate(numbers):
+            y = write.dot(w, e[: r + 1])
+            squares[k] = fused(write.builder, y, y, squares[k])
+        t += r + 1
+    return squares
 
 
 @_written_out

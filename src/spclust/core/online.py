@@ -21,7 +21,7 @@ from spclust.arrays import Floats
 from spclust.core.clock import fade_shares, row_width, take
 from spclust.core.compile import compiled_once, entry, inner, kernel, paragraph
 from spclust.core.footprint import fading, updated_total
-from spclust.core.kinds import plain
+from spclust.core.kinds import PLANE, plain
 from spclust.core.lanes import LANES, below_bits, load, store
 from spclust.core.merging import measure, merge, point_age, point_mass
 from spclust.core.neighbours import (
@@ -114,7 +114,10 @@ def make_room(pool: Floats, scratch: Floats, most: int | None = None) -> None:
 
 def measure_all(pool: Floats, scratch: Floats) -> None:
     """Measure how all structures stand to each other, whatever was known of it."""
-    kernels(plain(kind_of(pool))).measure_all(pool, scratch)
+    measure_slot, nothing = learning_kernel(kind_of(pool)), np.empty(0)
+    nothing.flags.writeable = False
+    for slot in range(int(pool[LIVE])):
+        measure_slot(pool, nothing, scratch, -1 - slot)
 
 
 class Kernels(NamedTuple):
@@ -122,7 +125,6 @@ class Kernels(NamedTuple):
 
     learn_rows: Any
     make_room: Any
-    measure_all: Any
 
 
 @cache
@@ -137,11 +139,7 @@ def kernels(kind: int) -> Kernels:
     def make_room(pool: Floats, scratch: Floats, most: int) -> None:
         prune(pool, scratch, most, kind)
 
-    @kernel
-    def measure_all(pool: Floats, scratch: Floats) -> None:
-        measure_each(pool, scratch, kind)
-
-    return Kernels(learn_rows, make_room, measure_all)
+    return Kernels(learn_rows, make_room)
 
 
 @paragraph
@@ -150,12 +148,16 @@ def learn_from(row: int, X: Floats, pool: Floats, scratch: Floats, kind: int) ->
 
     X holds the rows one after the other. The number of the row after the last one learnt, negative
     if there is one structure too many. What a point changed is measured together with the next
-    point. Modified in place: pool, scratch.
+    point. With row = -1 - slot no row is learnt, but that slot is measured: another kernel for it
+    would take seconds to compile. Modified in place: pool, scratch.
     """
     s = view_in_kernel(pool, kind)
     work = workspace(scratch, s)
     changed, rows = NOBODY, X.size // row_width(s)
-    if s.head[LIVE] > s.head[CAPACITY] or s.head[LOOKED] > 0.0:  # interrupted before it pruned
+    if row < 0:
+        changed, row, rows = -row - 1, 0, 0
+        read_factor(changed, s.whiten, work.W)
+    elif s.head[LIVE] > s.head[CAPACITY] or s.head[LOOKED] > 0.0:  # interrupted before it pruned
         return row
     for t in range(row, rows + 1):
         another = t < rows and not lacks_memory(s.head[LARGEST] + 1.0, s, kind)
@@ -183,28 +185,42 @@ def update(s: Structures, work: Workspace, kind: int) -> int:
     s.head[SEEN] += 1
     if full and not too_light:
         older, newer = closest_pair(s, work)
-    else:
-        insert(full, s, work)
-        older, newer = first_to_prune(s, work) if too_light else (NOBODY, NOBODY)
-    if older == NOBODY:
+        grown = s.head[GROWN]
+        changed, other = seats(older, newer, s, work)
+        if merge(changed, other, s, work, kind):
+            if other != POINT:
+                settle(seat_left_free(other, s, work), True, s, work)
+            return changed
+        if s.head[GROWN] > grown:  # it has another seat, and its relations were not taken along
+            s.head[STALE] = changed + 1.0
+    slot = int(s.head[LIVE])
+    s.head[LIVE] += 1
+    clear_from(slot, work.point)
+    settle(slot, full, s, work)
+    return prune_one(s, work, kind) if too_light else (TOO_MANY if full else NOBODY)
+
+
+@paragraph
+def prune_one(s: Structures, work: Workspace, kind: int) -> int:
+    """Prune what is too light, as far as a single merge does it. Modified in place: s, work.
+
+    Returns what `update` does. In two dimensions hardly anything is pruned: not worth compiling.
+    """
+    if kind == PLANE:
+        return TOO_MANY
+    i, j = first_to_prune(s, work)
+    if i == NOBODY:
         return NOBODY
-    grown, looked_at = s.head[GROWN], s.id[older]
-    if too_light:
-        s.head[LOOKED] = looked_at  # if it cannot be merged here: all before it were looked at
-        if lacks_memory(s.rank[older] + s.rank[newer] + 1.0, s, kind):
-            return TOO_MANY
-    changed, other = seats(older, newer, s, work)
-    if merge(changed, other, s, work, kind):
-        if too_light:
-            return changed if all_is_pruned(looked_at, changed, other, s, work) else TOO_MANY
-        if other != POINT:
-            settle(seat_left_free(other, s, work), True, s, work)
-        return changed
-    if s.head[GROWN] > grown:  # it has another seat, and its relations were not taken along
-        s.head[STALE] = changed + 1.0
-    if not too_light:
-        insert(True, s, work)
-    return TOO_MANY
+    looked_at = s.head[LOOKED] = s.id[i]  # all before it were looked at
+    if lacks_memory(s.rank[i] + s.rank[j] + 1.0, s, kind):
+        return TOO_MANY
+    grown = s.head[GROWN]
+    changed, other = seats(i, j, s, work)
+    if not merge(changed, other, s, work, kind):
+        if s.head[GROWN] > grown:
+            s.head[STALE] = changed + 1.0
+        return TOO_MANY
+    return changed if all_is_pruned(looked_at, changed, other, s, work) else TOO_MANY
 
 
 @inner
@@ -243,15 +259,6 @@ def closest_pair(s: Structures, work: Workspace) -> tuple[int, int]:
 
 
 @inner
-def insert(full: bool, s: Structures, work: Workspace) -> None:
-    """Give the point a structure of its own behind all others. Modified in place: s, work."""
-    slot = int(s.head[LIVE])
-    s.head[LIVE] += 1
-    clear_from(slot, work.point)
-    settle(slot, full, s, work)
-
-
-@inner
 def settle(slot: int, full: bool, s: Structures, work: Workspace) -> None:
     """Give the point a structure of its own in a free slot: (x, I, w = 1, count = 1, age = 1).
 
@@ -269,13 +276,3 @@ def settle(slot: int, full: bool, s: Structures, work: Workspace) -> None:
         s.age[slot] = point_age(s)
     s.id[slot] = s.head[SEEN] - 1.0
     connect(slot, work.point, s)
-
-
-@paragraph
-def measure_each(pool: Floats, scratch: Floats, kind: int) -> None:
-    """Measure all structures, as if each of them had just changed. Modified in place: pool."""
-    s = view_in_kernel(pool, kind)
-    work = workspace(scratch, s)
-    for slot in range(int(s.head[LIVE])):
-        read_factor(slot, s.whiten, work.W)
-        measure(slot, False, s, work, kind)

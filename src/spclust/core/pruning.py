@@ -8,7 +8,7 @@ as all that learns: `prune` is a kernel of its own.
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.core.compile import inner, paragraph
+from spclust.core.compile import inner, paragraph, separate
 from spclust.core.merging import measure, merge_any
 from spclust.core.neighbours import closest_pair_within, first_smallest, read_relation
 from spclust.core.slots import move, seat_left_free, seats
@@ -31,7 +31,7 @@ from spclust.core.typicality import nlt_from_odds
 from spclust.core.workspace import Workspace, workspace
 
 
-@inner
+@separate
 def first_to_prune(s: Structures, work: Workspace) -> tuple[int, int]:
     """Slots of the oldest structure that is too light but typical somewhere, and of that one.
 
@@ -50,7 +50,7 @@ def first_to_prune(s: Structures, work: Workspace) -> tuple[int, int]:
         forget(i, s, work)
 
 
-@inner
+@separate
 def all_is_pruned(
     looked_at: float, changed: int, other: int, s: Structures, work: Workspace
 ) -> bool:
@@ -137,7 +137,7 @@ def host_of(slot: int, s: Structures, work: Workspace) -> int:
     return j if nlt < s.head[NLT_MAX] else NOBODY
 
 
-@inner
+@separate
 def remove(slot: int, s: Structures, work: Workspace) -> None:
     """Forget the structure in `slot`; the last one moves into the gap. Modified in place: s."""
     free, last = seat_left_free(slot, s, work), int(s.head[LIVE]) - 1

@@ -12,7 +12,11 @@ from spclust.core.diagonal import (
     squares_in_one_diagonal,
     two_squares_in_each_diagonal,
 )
-from spclust.core.fixed import squares_in_one_fixed, two_squares_in_each_fixed
+from spclust.core.fixed import (
+    squares_in_each_fixed,
+    squares_in_one_fixed,
+    two_squares_in_each_fixed,
+)
 from spclust.core.full import (
     cover_fixed,
     cover_full,
@@ -50,6 +54,8 @@ def squares_in_each(
         return plain * load(W, 0) * load(W, 0)
     if kind == DIAGONAL:
         return squares_in_each_diagonal(W, offset)
+    if kind > FIXED:
+        return squares_in_each_fixed(kind, W, offset)
     return squares_in_each_full(W, offset)
 
 
