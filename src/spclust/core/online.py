@@ -3,9 +3,9 @@
 Follow one point: `learn` hands it to `update`, with what is known of it: how typical it is
 everywhere. While there is room it becomes a structure of its own, and that is all. Otherwise every
 structure's weight is refreshed. If one has become too light, the point is inserted all the same,
-and `make_room` prunes. If not, the two closest of all structures, the point being one of them, are
-merged: either a structure takes in the point, or two structures become one and the point gets the
-slot that falls free.
+and `prune_one` or `make_room` prunes. If not, the two closest of all structures, the point being
+one of them, are merged: either a structure takes in the point, or two structures become one and the
+point gets the slot that falls free.
 
 Nothing is computed twice: the typicalities of the point serve the weights and its pair odds;
 pair odds are kept (`neighbours`). And little is read twice: the structure that changed and the next

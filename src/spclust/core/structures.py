@@ -47,7 +47,6 @@ POINT = -1  # in place of a slot: the point that is being learnt
 FARTHEST = 1e150
 _FARTHEST_IN_DATA = 1e153
 
-
 _NO_ROOM = Room()
 _FIRST_RANK = 8
 _MANY = 100  # points for each structure before clusters stand: see `standing`
@@ -183,9 +182,8 @@ def first_room(params: Params, d: int) -> Room:
     """Memory for the directions of the first structures, if spreads are of low rank."""
     if params.kind != LOWRANK:
         return Room()
-    return Room(
-        min(d, 2 * min(params.max_rank, _FIRST_RANK) + 1), params.n_structures + _FIRST_RANK
-    )
+    rank = min(d, 2 * min(params.max_rank, _FIRST_RANK) + 1)
+    return Room(rank, params.n_structures + _FIRST_RANK)
 
 
 def enlarged(pool: Floats, params: Params) -> Floats:
