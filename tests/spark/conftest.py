@@ -10,14 +10,15 @@ from spclust.spark.java import NoJavaError, use_java
 from tests.spark.common import session_in
 
 
-@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item):
+    """One process has all tests of this folder, one after the other."""
+    item.add_marker(pytest.mark.spark)
+    item.add_marker(pytest.mark.xdist_group("spark"))
+
+
 def pytest_collection_modifyitems(items):
-    """One process has all tests of Spark, one after the other, and begins with them."""
-    ours = [item for item in items if Path(__file__).parent in item.path.parents]
-    for item in ours:
-        item.add_marker(pytest.mark.spark)
-        item.add_marker(pytest.mark.xdist_group("spark"))
-    items.sort(key=lambda item: item not in ours)
+    """It begins with them."""
+    items.sort(key=lambda item: Path(__file__).parent not in item.path.parents)
 
 
 @pytest.fixture(scope="session")

@@ -180,20 +180,41 @@ def newest(folder):
     return max([int(file.name) for file in folder.glob("[0-9]*")], default=-1)
 
 
-def executor_killed(cluster, what, asked, delay, draw):
+class Moment:
+    """When to kill: anywhere in a table, or in a trigger of a stream, whatever its speed."""
+
+    def __init__(self, what, seconds, draw):
+        triggers = FILES // FILES_A_TRIGGER if what == "stream" else 1
+        self.trigger = draw.randrange(triggers) if what == "stream" else None
+        self.delay = draw.uniform(0.0, seconds / triggers)
+
+    def wait(self, cluster, asked):
+        if self.trigger is not None:
+            begun = Path(asked["checkpoint"]) / "offsets" / str(self.trigger)
+            while not begun.exists():
+                assert cluster.driver.process.poll() is None
+                time.sleep(0.01)
+        time.sleep(self.delay)
+
+    def __str__(self):
+        after = "the start" if self.trigger is None else f"the start of trigger {self.trigger}"
+        return f"{self.delay:.2f} s after {after}"
+
+
+def executor_killed(cluster, what, asked, moment, draw):
     """Whether tasks were lost, and done again."""
     cluster.driver.begin(learn=what, **asked)
-    time.sleep(delay)
+    moment.wait(cluster, asked)
     cluster.driver.kill_executor(draw)
     lost = cluster.driver.answer()["lost"]
     return f"{lost} tasks lost" if lost else None
 
 
-def driver_killed(cluster, asked, delay):
+def driver_killed(cluster, asked, moment):
     """Whether a trigger was begun and not ended; another driver ends it."""
     checkpoint = Path(asked["checkpoint"])
     cluster.driver.begin(learn="stream", **asked)
-    time.sleep(delay)
+    moment.wait(cluster, asked)
     cluster.driver.kill()
     begun, ended = newest(checkpoint / "offsets"), newest(checkpoint / "commits")
     triggers = cluster.driver.learn(learn="stream", **asked)["triggers"]
@@ -210,7 +231,7 @@ def test_killed_in_the_middle(number, cluster, undisturbed, tmp_path):
     draw = random.Random(f"{os.environ.get('SPCLUST_SEED')} {number}")
     expected, seconds = undisturbed[0][what], undisturbed[1][what]
     for attempt in range(TRIES):
-        delay = draw.uniform(0.0, seconds)
+        moment = Moment(what, seconds, draw)
         folder = tmp_path / str(attempt)
         folder.mkdir()
         if what == "table":
@@ -218,9 +239,9 @@ def test_killed_in_the_middle(number, cluster, undisturbed, tmp_path):
         else:
             asked = {"checkpoint": str(folder / "checkpoint")}
         if killed == "executor":
-            proof = executor_killed(cluster, what, asked, delay, draw)
+            proof = executor_killed(cluster, what, asked, moment, draw)
         else:
-            proof = driver_killed(cluster, asked, delay)
+            proof = driver_killed(cluster, asked, moment)
         path = folder / ("model" if what == "table" else "checkpoint/models/newest.spc")
         found = Learnt(path)  # exact, too, if the kill came between two triggers
         assert found.points == POINTS == expected.points
@@ -230,7 +251,7 @@ def test_killed_in_the_middle(number, cluster, undisturbed, tmp_path):
         if proof:
             off = found.sum - POINTS * (POINTS - 1) / 2
             print(
-                f"\n{kind}: killed {delay:.2f} s after the start, {seconds:.2f} s is the whole; "
+                f"\n{kind}: killed {moment}, {seconds:.2f} s is the whole; "
                 f"{proof}; {found.points} points, sum of numbers off by {off:.1g}, same bytes"
             )
             return

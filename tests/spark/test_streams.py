@@ -185,6 +185,16 @@ def test_a_trigger_that_is_repeated_writes_the_same_once_more(tmp_path):
     assert status == {"trigger": 1, "points": 300, "skipped": 3, "shards": 2}
 
 
+def test_a_stream_that_goes_on_with_other_columns_is_stopped(tmp_path):
+    X, _ = gaussians(100)
+    model = SPC(10).fit(X).to_bytes()
+    Publisher(tmp_path, SPC(10), ["x0", "x1"], vector=False, keep=5).publish(0, {1: (model, 0)})
+    other = Publisher(tmp_path, SPC(10), ["x1", "x0"], vector=False, keep=5)
+    with pytest.raises(ValueError, match="has learnt the columns x0, x1, and cannot go on with x1"):
+        other.publish(1, {1: (model, 0)})
+    other.publish(0, {1: (model, 0)})  # a stream that has just begun may have any
+
+
 def test_a_new_stream_forgets_what_another_one_has_published(tmp_path):
     X, _ = gaussians(300)
     publisher = Publisher(tmp_path, SPC(10), ["x0", "x1"], vector=False, keep=5)

@@ -32,6 +32,7 @@ class Publisher:
         """Take in the shards that changed, (model, rows skipped), and publish the whole."""
         if trigger == 0:
             self._forget()
+        self._refuse_other_columns(trigger)
         for shard, (model, skipped) in shards.items():
             write_whole(self._made("shards") / f"{shard:05}.spc", model)
             write_whole(self._made("shards") / f"{shard:05}.json", _json({"skipped": skipped}))
@@ -53,6 +54,18 @@ class Publisher:
         write_whole(self.folder / STATUS, _json(status))
         for old in sorted(self._made("versions").glob("*.spc"))[: -self.keep]:
             old.unlink(missing_ok=True)
+
+    def _refuse_other_columns(self, trigger: int) -> None:
+        """Stop a stream that goes on with other columns: nothing of this trigger will count."""
+        if trigger == 0 or not (self.folder / NEWEST).exists():
+            return
+        learnt = getattr(SPC.load(self.folder / NEWEST), "feature_names_in_", self.names)
+        if list(learnt) != self.names:
+            raise ValueError(
+                f"This stream has learnt the columns {', '.join(learnt)}, and cannot go on with "
+                f"{', '.join(self.names)}: name the same columns in the same order, or take a new "
+                "checkpoint."
+            )
 
     def _made(self, name: str) -> Path:
         folder = self.folder / name
