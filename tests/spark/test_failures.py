@@ -26,8 +26,8 @@ from tests.spark.killed_driver import FEATURES, MODEL
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is not of Windows")
 
 KILLS = int(os.environ.get("SPCLUST_SPARK_KILLS", "3"))
-POINTS = int(os.environ.get("SPCLUST_SPARK_POINTS", "160000"))
-FILES, FILES_A_TRIGGER = (40, 4) if POINTS > 1_000_000 else (8, 2)
+POINTS = int(os.environ.get("SPCLUST_SPARK_POINTS", "80000"))
+FILES, FILES_A_TRIGGER = (40, 4) if POINTS > 1_000_000 else (4, 2)
 KINDS = ("executor, table", "executor, stream", "driver, stream")
 UNIT = 2**15  # no number is rounded, and the numbers spread as far as the other features
 TRIES = 12  # to kill in the middle, and neither before nor after
@@ -202,12 +202,17 @@ class Moment:
 
 
 def executor_killed(cluster, what, asked, moment, draw):
-    """Whether tasks were lost, and done again."""
+    """Whether tasks were lost and done again, or a trigger that was begun had not ended."""
     cluster.driver.begin(learn=what, **asked)
     moment.wait(cluster, asked)
     cluster.driver.kill_executor(draw)
+    begun = ended = -1
+    if what == "stream":
+        checkpoint = Path(asked["checkpoint"])
+        begun, ended = newest(checkpoint / "offsets"), newest(checkpoint / "commits")
     lost = cluster.driver.answer()["lost"]
-    return f"{lost} tasks lost" if lost else None
+    within = f"in trigger {begun} of {FILES // FILES_A_TRIGGER}, " if begun > ended else ""
+    return f"{within}{lost} tasks lost" if lost or within else None
 
 
 def driver_killed(cluster, asked, moment):
