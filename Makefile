@@ -49,7 +49,7 @@ types: .venv/installed
 	$(BIN)/mypy
 
 unit: .venv/installed
-	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses auto --dist loadgroup --doctest-modules src tests
+	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses auto --doctest-modules src tests
 
 format: .venv/installed
 	$(BIN)/ruff check --fix .

@@ -16,6 +16,18 @@ settings.register_profile(
 settings.load_profile("spclust")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Tests go one by one to whoever is free; those of Spark, all of them, to one process."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class OneSpark(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return "spark" if nodeid.startswith("tests/spark/") else nodeid
+
+    return OneSpark(config, log)
+
+
 @pytest.fixture(scope="session")
 def data_directory():
     """Published datasets: the folder SPCLUST_DATA, or shared/data beside the checkout."""

@@ -1,7 +1,5 @@
 """One Spark session for all tests of this folder, on a Java that the machine or pip has."""
 
-from pathlib import Path
-
 import pytest
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'spclust[spark]'")
@@ -11,14 +9,8 @@ from tests.spark.common import session_in
 
 
 def pytest_itemcollected(item):
-    """One process has all tests of this folder, one after the other."""
+    """All tests of this folder can be left out: -m "not spark"."""
     item.add_marker(pytest.mark.spark)
-    item.add_marker(pytest.mark.xdist_group("spark"))
-
-
-def pytest_collection_modifyitems(items):
-    """It begins with them."""
-    items.sort(key=lambda item: Path(__file__).parent not in item.path.parents)
 
 
 @pytest.fixture(scope="session")
