@@ -27,7 +27,6 @@ _OPTIONS: dict[str, Any] = {
     "forceinline": False,
 }
 
-COMPILED = not _CONFIG.DISABLE_JIT  # otherwise kernels are plain Python
 _COMPILING = Lock()
 _FOR_KERNELS_ALONE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 

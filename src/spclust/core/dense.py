@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from spclust.arrays import Floats
 from spclust.core.compile import inner, leaf, paragraph
 from spclust.core.factor import (
-    dot,
     invert_transposed,
     least_eigenvalue_bound,
     raise_diagonal,
@@ -91,7 +90,7 @@ def grow_along(slot: int, share: float, own: Dense, s: Structures) -> None:
     """
     p = own.union.p
     add_square(own.Sigma, share, own.e)
-    if not renewable(s.renewals[slot], dot(p, p, 0), share):
+    if not renewable(s.renewals[slot], p, share):
         factor_anew(slot, own, s)
         return
     for c in range(p.size):
@@ -119,9 +118,9 @@ def add_square(Sigma: Floats, share: float, e: Floats) -> None:
 
 
 @leaf
-def renewable(renewals: float, square: float, share: float) -> bool:
-    """Whether a factor may be changed for share^2 e e^T instead of computed.
-
-    `square` is the squared length of W e.
-    """
-    return renewals < _MOST_RENEWALS and share * share * square <= _LARGEST_RENEWAL
+def renewable(renewals: float, p: Floats, share: float) -> bool:
+    """Whether a factor may be changed for share^2 e e^T instead of computed; p (k,) is W e."""
+    added = 0.0
+    for c in range(p.size):
+        added += p[c] * p[c]
+    return renewals < _MOST_RENEWALS and share * share * added <= _LARGEST_RENEWAL

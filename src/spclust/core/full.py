@@ -1,12 +1,10 @@
 """Full covariances: distances by a triangular factor; `dense` tells how they grow."""
 
 from spclust.arrays import Floats
-from spclust.core.compile import inner, paragraph
-from spclust.core.dense import Dense, cover_any, cover_point, renewable, spread_of_point
-from spclust.core.fixed import add_square_fixed, renew_inverse_fixed, times_vector_fixed
+from spclust.core.compile import inner
+from spclust.core.dense import Dense, cover_any, cover_point, spread_of_point
 from spclust.core.lanes import Eight, load, same, same_at
 from spclust.core.plane import unite_in_plane
-from spclust.core.point_union import inside
 from spclust.core.structures import Structures, is_single, read_factor, write_factor
 from spclust.core.workspace import Workspace
 
@@ -110,30 +108,6 @@ def cover_full(keeper: int, other: int, share: float, s: Structures, work: Works
     if not cover_point(keeper, share, Dense(s.Sigma[keeper], work.W, work.e, work.union), s):
         return False
     write_factor(keeper, s.whiten, work.W)
-    return True
-
-
-@paragraph
-def cover_fixed(
-    keeper: int, other: int, share: float, s: Structures, work: Workspace, kind: int
-) -> bool:
-    """What `cover_full` does, with loops written out where the point is covered already.
-
-    Modified in place: s, work.
-    """
-    if not is_single(other, s):
-        return False
-    W, union = work.W, work.union
-    read_factor(keeper, s.whiten, W)
-    first = times_vector_fixed(kind, W, work.e, union.p)
-    covered = inside(first, W, share, s.least[keeper], union.p, union.v)
-    if covered and renewable(s.renewals[keeper], first, share):
-        add_square_fixed(kind, s.Sigma[keeper], share, work.e)
-        renew_inverse_fixed(kind, W, union.p, share)
-        s.renewals[keeper] += 1.0
-    elif not cover_point(keeper, share, Dense(s.Sigma[keeper], W, work.e, union), s):
-        return False
-    write_factor(keeper, s.whiten, W)
     return True
 
 
