@@ -206,7 +206,8 @@ def test_shards_that_have_seen_other_clusters_each_agree_about_units():
     centres = 40.0 * rng.permutation(np.array(list(np.ndindex(3, 3, 3)), dtype=float))[:20]
     y = np.repeat(np.arange(20), 300)
     X = centres[y] + rng.normal(size=(6000, 3))
-    merged = merge_all([SPC(100).fit(part) for part in np.array_split(X, 8)])
+    automatic = {"scale": "auto", "eps": "auto"}
+    merged = merge_all([SPC(100, **automatic).fit(part) for part in np.array_split(X, 8)])
     assert nmi(y, merged.predict(X)) > 0.99
 
 
