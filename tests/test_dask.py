@@ -160,7 +160,7 @@ def test_the_given_model_stays_as_it_is(rows):
         (table(np.zeros((3, 2)), 1), {"columns": ["z"]}, ValueError, "no column 'z' of numbers"),
         (table(np.zeros((3, 2)), 1).assign(s="a"), {}, ValueError, "no column 's' of numbers"),
         (table(np.zeros((3, 2)), 1), {"bad_rows": "drop"}, ValueError, "bad_rows must be"),
-        (table(np.full((3, 2), np.nan), 1), {"bad_rows": "skip"}, ValueError, "3 were skipped"),
+        (table(np.full((3, 2), np.nan), 1), {"bad_rows": "skip"}, ValueError, "all 3 rows were"),
     ],
 )
 def test_what_cannot_be_learnt_is_refused_in_a_sentence(data, options, error, sentence):

@@ -1,8 +1,7 @@
 """SPC of a Dask table or array: each partition is learnt where it is, and the models are merged."""
 
-import warnings
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -10,6 +9,7 @@ from sklearn.base import clone
 from spclust.arrays import Floats
 from spclust.estimator import SPC
 from spclust.merging import merge_all
+from spclust.partitions import TOGETHER, BadRows, checked_policy, counted, template_of
 
 try:
     import dask.dataframe as tables
@@ -22,8 +22,6 @@ except ImportError:
     ) from None
 
 Names = Sequence[str] | None
-BadRows = Literal["raise", "skip"]
-_TOGETHER = 32  # models that one task merges
 _Learnt = tuple[SPC | None, int]  # the model of some partitions, and how many rows were skipped
 
 
@@ -34,26 +32,16 @@ def fit(data: Any, model: SPC, columns: Names = None, *, bad_rows: BadRows = "ra
     infinite are refused or, with "skip", left out and counted in `n_rows_skipped_`. The same
     partitions in the same order give the same model, to the last bit.
     """
-    if type(model) is not SPC:
-        raise TypeError(f"model must be an SPC, but is {model!r:.80}.")
-    if bad_rows not in ("raise", "skip"):
-        raise ValueError(f'bad_rows must be "raise" or "skip", but is {bad_rows!r}.')
+    template, skip = template_of(model), checked_policy(bad_rows) == "skip"
     features = _features(data, columns)
-    learn, merge, template = delayed(_learnt), delayed(_merged), clone(model)
-    parts, skip = features.to_delayed(), bad_rows == "skip"
+    learn, merge, parts = delayed(_learnt), delayed(_merged), features.to_delayed()
     models = [learn(part, template, skip, number) for number, part in enumerate(parts)]
     while len(models) > 1:
-        models = [merge(models[k : k + _TOGETHER]) for k in range(0, len(models), _TOGETHER)]
+        models = [merge(models[k : k + TOGETHER]) for k in range(0, len(models), TOGETHER)]
     learnt: _Learnt = models[0].compute()
-    whole, skipped = learnt
-    if whole is None:
-        raise ValueError(f"There is nothing to learn: no row is left, {skipped} were skipped.")
-    if skipped:
-        rows = skipped + whole.n_samples_seen_
-        warnings.warn(f"{skipped} of {rows} rows were skipped: not finite.", stacklevel=2)
+    whole = counted(*learnt)
     if not isinstance(data, array.Array):
         whole.feature_names_in_ = np.array(features.columns, dtype=object)
-    whole.n_rows_skipped_ = skipped
     return whole
 
 

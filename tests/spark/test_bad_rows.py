@@ -50,26 +50,22 @@ def test_a_cell_that_is_no_number_in_scoring(table):
     assert [row["number"] for row in rows if row["cluster"] is None] == [80]
 
 
-def batch_of(*columns):
-    return pa.RecordBatch.from_arrays(list(columns), [f"x{k}" for k in range(len(columns))])
-
-
 @pytest.mark.parametrize("value", [None, float("nan"), float("inf"), float("-inf")])
 def test_the_row_is_counted_from_the_start_of_the_partition(value):
     reader = RowReader(["a", "b"], vector=False, bad_rows="raise")
     sound, numbers = pa.array([1.0, 2.0, 3.0]), pa.array([1.0, value, 3.0], pa.float64())
-    np.testing.assert_array_equal(reader.rows(batch_of(sound, sound)), [[1, 1], [2, 2], [3, 3]])
+    np.testing.assert_array_equal(reader.rows([sound, sound]), [[1, 1], [2, 2], [3, 3]])
     what = "an infinity" if value in (float("inf"), float("-inf")) else "null or NaN"
     with pytest.raises(BadRowsError, match=f"Column 'b' has {what} in row 4 of partition"):
-        reader.rows(batch_of(sound, numbers))
+        reader.rows([sound, numbers])
     lenient = RowReader(["a", "b"], vector=False, bad_rows="skip")
-    np.testing.assert_array_equal(lenient.rows(batch_of(sound, numbers)), [[1, 1], [3, 3]])
+    np.testing.assert_array_equal(lenient.rows([sound, numbers]), [[1, 1], [3, 3]])
     assert lenient.skipped == 1
 
 
 def test_large_numbers_are_sound_though_their_sum_is_not():
     reader = RowReader(["a"], vector=False, bad_rows="raise")
-    assert len(reader.rows(batch_of(pa.array([1e308, 1e308])))) == 2
+    assert len(reader.rows([pa.array([1e308, 1e308])])) == 2
 
 
 @pytest.mark.parametrize(
@@ -83,13 +79,13 @@ def test_large_numbers_are_sound_though_their_sum_is_not():
 def test_an_array_that_is_no_row(cell, sentence):
     lists = pa.array([[1.0, 2.0], cell, [5.0, 6.0]], pa.list_(pa.float64()))
     with pytest.raises(BadRowsError, match=sentence):
-        RowReader(["both"], vector=True, bad_rows="raise").rows(batch_of(lists))
+        RowReader(["both"], vector=True, bad_rows="raise").rows([lists])
     lenient = RowReader(["both"], vector=True, bad_rows="skip")
     if cell is None or None in cell:  # a row of another length is never passed over
-        np.testing.assert_array_equal(lenient.rows(batch_of(lists)), [[1, 2], [5, 6]])
+        np.testing.assert_array_equal(lenient.rows([lists]), [[1, 2], [5, 6]])
     else:
         with pytest.raises(BadRowsError, match=sentence):
-            lenient.rows(batch_of(lists))
+            lenient.rows([lists])
 
 
 @pytest.mark.parametrize(

@@ -66,12 +66,16 @@ def test_a_shard_is_one_stream_that_never_starts_anew(learnt):
     assert found == {model.structures_.mean.tobytes() for model in alone}
 
 
-def test_goes_on_from_the_checkpoint(spark, tmp_path):
-    X, _ = gaussians(3000)
-    write_parquet(tmp_path / "X", X[:1000], 1)
+def learn_the_first(spark, tmp_path, X, rows):
+    """Learn so many rows of X, and put the others where the stream will find them."""
+    write_parquet(tmp_path / "X", X[:rows], 1)
     learn(spark, tmp_path / "X", tmp_path / "checkpoint")
-    write_parquet(tmp_path / "later", X[1000:], 1)
+    write_parquet(tmp_path / "later", X[rows:], 1)
     (tmp_path / "later" / "000.parquet").rename(tmp_path / "X" / "001.parquet")
+
+
+def test_goes_on_from_the_checkpoint(spark, tmp_path):
+    learn_the_first(spark, tmp_path, gaussians(3000)[0], 1000)
     learn(spark, tmp_path / "X", tmp_path / "checkpoint", SPC(20, eps=0.5), shards=3)
     model = SPC.load(tmp_path / "checkpoint" / "models" / "newest.spc")
     assert model.n_samples_seen_ == 3000
@@ -79,11 +83,7 @@ def test_goes_on_from_the_checkpoint(spark, tmp_path):
 
 
 def test_a_parameter_that_cannot_change_is_refused(spark, tmp_path):
-    X, _ = gaussians(200)
-    write_parquet(tmp_path / "X", X[:100], 1)
-    learn(spark, tmp_path / "X", tmp_path / "checkpoint")
-    write_parquet(tmp_path / "later", X[100:], 1)
-    (tmp_path / "later" / "000.parquet").rename(tmp_path / "X" / "001.parquet")
+    learn_the_first(spark, tmp_path, gaussians(200)[0], 100)
     with pytest.raises(Exception, match="n_structures was changed from 20 to 30 in the middle"):
         learn(spark, tmp_path / "X", tmp_path / "checkpoint", SPC(30))
     assert SPC.load(tmp_path / "checkpoint" / "models" / "newest.spc").n_samples_seen_ == 100

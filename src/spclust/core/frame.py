@@ -131,6 +131,15 @@ def fitting(s: Structures) -> tuple[Floats, Floats] | None:
     return ratio, np.where(np.abs(middle) > _FAR_OFF, middle, 0.0)
 
 
+def fitted(pool: Floats) -> Floats:
+    """The same state in units that fit its structures; the state itself if they nearly do."""
+    change = fitting(view(pool))
+    if change is None:
+        return pool
+    ratio, middle = change
+    return reframed(pool, ratio, -ratio * middle)
+
+
 def _widths(z: Floats, scatter: Floats, count: Floats) -> tuple[Floats, Floats, Booleans]:
     """Of each feature (d,): the middle, the width, and whether all but one of many are there.
 

@@ -127,15 +127,10 @@ class Stream(ReadStream):
 
     def _look_at_units(self) -> None:
         """Let the units fit the structures."""
-        s, due = self.structures, frame.next_look(self.pool)
-        change = frame.fitting(s)
-        if change is None:
-            self.pool[DUE] = due
-            return
-        ratio, middle = change
-        pool = frame.reframed(self.pool, ratio, -ratio * middle)
+        due, pool = frame.next_look(self.pool), frame.fitted(self.pool)
         pool[DUE] = due
-        self._use(lambda: pool, ratio.size, pool.size)
+        if pool is not self.pool:
+            self._use(lambda: pool, int(pool[FEATURES]), pool.size)
 
     def _learn_flat(self, rows: Floats) -> None:
         row = online.learn(self.pool, rows, self.scratch)

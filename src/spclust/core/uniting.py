@@ -16,7 +16,7 @@ from spclust.arrays import Floats, Integers
 from spclust.core import online
 from spclust.core.clock import faded_to
 from spclust.core.footprint import damping_sum
-from spclust.core.frame import fitting, reframed
+from spclust.core.frame import fitted, reframed
 from spclust.core.kinds import LOWRANK, Room
 from spclust.core.lanes import LANES
 from spclust.core.parts import aligned
@@ -153,18 +153,7 @@ def _copy(source: Structures, slots: Integers, target: Structures, seats: Intege
     for name in ("anchor", "drift", "whiten"):
         blocks = getattr(source, name)[slots // LANES, :, slots % LANES]
         getattr(target, name)[seats // LANES, :, seats % LANES] = blocks
-    for name in (
-        "total",
-        "mass",
-        "count",
-        "age",
-        "id",
-        "least",
-        "renewals",
-        "rank",
-        "base",
-        "scatter",
-    ):
+    for name in _COPIED:
         getattr(target, name)[seats] = getattr(source, name)[slots]
     now, before, gamma = target.head[CLOCK], source.head[CLOCK], target.head[GAMMA]
     target.recent[seats] = faded_to(now, before, gamma, source.recent[slots])
@@ -194,19 +183,10 @@ def _reduced_in_units(pool: Floats, params: Params, most: int) -> Floats:
     """
     if pool[FRAMED] == 0.0:
         return _reduced(pool, params, most)
-    pool = _fitted(pool)
+    pool = fitted(pool)
     while pool[LIVE] > most:
-        pool = _fitted(_reduced(pool, params, max(most, int(pool[LIVE]) // 2)))
+        pool = fitted(_reduced(pool, params, max(most, int(pool[LIVE]) // 2)))
     return pool
-
-
-def _fitted(pool: Floats) -> Floats:
-    """The same state in units that fit all of its structures together."""
-    change = fitting(view(pool))
-    if change is None:
-        return pool
-    ratio, middle = change
-    return reframed(pool, ratio, -ratio * middle)
 
 
 def _reduced(pool: Floats, params: Params, most: int) -> Floats:

@@ -1,6 +1,5 @@
 """SPC of a Spark table: each partition is learnt where it is, and the models are merged."""
 
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -10,9 +9,10 @@ from sklearn.base import clone
 
 from spclust.estimator import SPC
 from spclust.last_rows import SOMETHING_ELSE
+from spclust.partitions import BadRows, checked_policy, counted, template_of
 from spclust.spark.columns import feature_columns, named
-from spclust.spark.errors import BadRowsError, workers_sentence
-from spclust.spark.rows import BadRows, RowReader, checked_policy
+from spclust.spark.errors import workers_sentence
+from spclust.spark.rows import RowReader
 from spclust.spark.trees import SCHEMA, merged, merged_in_groups, named_features
 
 
@@ -51,30 +51,8 @@ def fit(
     with workers_sentence():
         last = sorted(merged_in_groups(models).collect())
     data, skipped = merged([row["model"] for row in last]), sum(row["skipped"] for row in last)
-    if data is None:
-        raise BadRowsError(
-            f"There is nothing to learn: all {skipped} rows were skipped."
-            if skipped
-            else "There is nothing to learn: the table has no rows."
-        )
-    whole = named_features(SPC.from_bytes(data), names, vector)
-    whole.n_rows_skipped_ = skipped
-    if skipped:
-        warnings.warn(
-            f"{skipped} of {skipped + whole.n_samples_seen_} rows were skipped, because numbers in "
-            "them are missing, NaN or infinite.",
-            stacklevel=2,
-        )
-    return whole
-
-
-def template_of(model: SPC) -> SPC:
-    """A new model of the same parameters, if they are sound."""
-    if type(model) is not SPC:
-        raise TypeError(f"model must be an SPC, but is {model!r:.80}.")
-    template: SPC = clone(model)
-    template._validate_params()
-    return template
+    whole = counted(None if data is None else SPC.from_bytes(data), skipped)
+    return named_features(whole, names, vector)
 
 
 def continued(template: SPC, data: bytes | None) -> SPC:
@@ -104,7 +82,7 @@ def _learn_partition(
     """The model of one partition, as one row."""
     model, rows_of = clone(template), RowReader(*reader)
     for batch in batches:
-        rows = rows_of.rows(batch)
+        rows = rows_of.rows(batch.columns)
         if len(rows):
             model.partial_fit(rows)
     yield pa.RecordBatch.from_pydict(

@@ -14,9 +14,10 @@ from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
 from spclust.estimator import SPC
+from spclust.partitions import BadRows, checked_policy, template_of
 from spclust.spark.columns import feature_columns, named, quoted
-from spclust.spark.fitting import continued, template_of
-from spclust.spark.rows import BadRows, RowReader, checked_policy
+from spclust.spark.fitting import continued, state_of
+from spclust.spark.rows import RowReader
 
 _STATE = "model binary, points long, skipped long"
 _ROW_BITS = 33  # of a row's place in the order: those of its number in the partition
@@ -103,12 +104,11 @@ def _ordered(
     batches: Iterator[pa.RecordBatch], reader: tuple[list[str], bool, BadRows]
 ) -> Iterator[pa.RecordBatch]:
     """Key, place in the order, and the numbers of each row as bytes, none if it is skipped."""
-    rows_of, place = RowReader(*reader), 0
+    rows_of = RowReader(*reader)
     place = rows_of.partition << _ROW_BITS
     for batch in batches:
-        keys, columns = batch.column(0), batch.columns[1:]
-        features = pa.RecordBatch.from_arrays(columns, [str(c) for c in range(len(columns))])
-        rows, sound = rows_of.rows_and_soundness(features)
+        keys, *columns = batch.columns
+        rows, sound = rows_of.rows_and_soundness(columns)
         sizes = np.full(len(rows), 8 * rows.shape[1])
         if sound is not None:
             rows, sizes[~sound] = rows[sound], 0
@@ -166,9 +166,9 @@ def _learnt(
     rows = [row for row in group.sort_values("place")["row"] if row]
     if rows:
         model.partial_fit(np.frombuffer(b"".join(rows)).reshape(len(rows), -1))
-    if not hasattr(model, "n_features_in_"):
-        return None, 0, len(group)
-    return model.to_bytes(), model.n_samples_seen_, len(group) - len(rows)
+    state = state_of(model)
+    points = 0 if state is None else model.n_samples_seen_
+    return state, points, len(group) - len(rows)
 
 
 def _row(key: Any, data: bytes | None, points: int, skipped: int) -> pd.DataFrame:

@@ -1,22 +1,15 @@
 """Arrow batches as rows of finite numbers, on the workers."""
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
 
 from spclust.arrays import Booleans, Floats
+from spclust.partitions import BadRows
 from spclust.spark.errors import BadRowsError
-
-BadRows = Literal["raise", "skip"]
-
-
-def checked_policy(bad_rows: BadRows) -> BadRows:
-    """What is done with rows that are not all finite numbers."""
-    if bad_rows not in ("raise", "skip"):
-        raise ValueError(f'bad_rows must be "raise" or "skip", but is {bad_rows!r}.')
-    return bad_rows
 
 
 class RowReader:
@@ -37,15 +30,15 @@ class RowReader:
         self.skipped = self._read = 0
         self._width: int | None = None
 
-    def rows(self, batch: pa.RecordBatch) -> Floats:
-        """The sound rows of a batch."""
-        rows, sound = self.rows_and_soundness(batch)
+    def rows(self, columns: Sequence[pa.Array]) -> Floats:
+        """The sound rows of the columns of a batch."""
+        rows, sound = self.rows_and_soundness(columns)
         return rows if sound is None else rows[sound]
 
-    def rows_and_soundness(self, batch: pa.RecordBatch) -> tuple[Floats, Booleans | None]:
-        """All rows of a batch, and which are sound; None if all are."""
-        start, self._read = self._read, self._read + batch.num_rows
-        rows = self._vectors(batch, start) if self.vector else _beside(batch.columns)
+    def rows_and_soundness(self, columns: Sequence[pa.Array]) -> tuple[Floats, Booleans | None]:
+        """All rows of the columns of a batch, and which are sound; None if all are."""
+        start, self._read = self._read, self._read + len(columns[0])
+        rows = self._vectors(columns[0], start) if self.vector else _beside(columns)
         with np.errstate(over="ignore", invalid="ignore"):
             if np.isfinite(rows.sum()):  # the quick look; a sum may overflow
                 return rows, None
@@ -59,37 +52,35 @@ class RowReader:
         self.skipped += int(np.count_nonzero(~sound))
         return rows, sound
 
-    def _vectors(self, batch: pa.RecordBatch, start: int) -> Floats:
+    def _vectors(self, lists: pa.Array, start: int) -> Floats:
         """The rows of a column of lists: NaN where there is none, or an element is missing."""
-        lists = batch.column(0)
         lengths = lists.value_lengths().to_numpy(zero_copy_only=False)
         lengths = np.where(np.isnan(lengths), -1, lengths).astype(np.int64)
         if self._width is None and lengths.max(initial=-1) >= 0:
             self._width = int(lengths[lengths >= 0][0])
         width = self._width or 1
-        for row in np.flatnonzero((lengths >= 0) & (lengths != width)):
+        others = np.flatnonzero((lengths >= 0) & (lengths != width))
+        if others.size:
             raise BadRowsError(
-                f"Column {self.names[0]!r} has {lengths[row]} numbers in row {start + row} of "
+                f"Column {self.names[0]!r} has {lengths[others[0]]} numbers in row "
+                f"{start + others[0]} of "
                 f"partition {self.partition}, where other rows have {width}: all need as many."
             )
-        rows = np.full((batch.num_rows, width), np.nan)
+        rows = np.full((len(lists), width), np.nan)
         rows[lengths >= 0] = _numbers(lists.flatten()).reshape(-1, width)
         return rows
 
     def _refuse(self, row: int, column: int, value: float) -> None:
-        name = f"Column {self.names[0]!r}"
-        if self.vector:
-            name += f", element {column},"
-        elif len(self.names) > 1:
-            name = f"Column {self.names[column]!r}"
+        name = self.names[0 if self.vector else column]
+        where = f"Column {name!r}" + (f", element {column}," if self.vector else "")
         what = "null or NaN" if np.isnan(value) else "an infinity"
         raise BadRowsError(
-            f"{name} has {what} in row {row} of partition {self.partition}: drop such rows or fill "
-            'them in first, or pass bad_rows="skip".'
+            f"{where} has {what} in row {row} of partition {self.partition}: drop such rows or "
+            'fill them in first, or pass bad_rows="skip".'
         )
 
 
-def _beside(columns: list[pa.Array]) -> Floats:
+def _beside(columns: Sequence[pa.Array]) -> Floats:
     rows = np.empty((len(columns[0]), len(columns)))
     for place, column in enumerate(columns):
         rows[:, place] = _numbers(column)

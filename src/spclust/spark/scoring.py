@@ -12,9 +12,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
 from spclust.estimator import SPC
+from spclust.partitions import BadRows, checked_policy
 from spclust.spark.columns import feature_columns, named
 from spclust.spark.publishing import NEWEST
-from spclust.spark.rows import BadRows, RowReader, checked_policy
+from spclust.spark.rows import RowReader
 
 
 def predict(
@@ -86,9 +87,7 @@ def _newest_of(folder: str | os.PathLike[str]) -> Path:
 def _labels(model: SPC, reader: RowReader, series: tuple[pd.Series, ...] | pd.Series) -> pd.Series:
     """Labels of the rows of some columns, missing where a row is no sound one."""
     several = series if isinstance(series, tuple) else (series,)  # Spark hands one over as it is
-    columns = [pa.Array.from_pandas(column) for column in several]
-    batch = pa.RecordBatch.from_arrays(columns, [str(place) for place in range(len(columns))])
-    rows, sound = reader.rows_and_soundness(batch)
+    rows, sound = reader.rows_and_soundness([pa.Array.from_pandas(column) for column in several])
     if sound is None:
         return pd.Series(_predicted(model, rows))
     labels = pd.Series(pd.NA, index=range(len(rows)), dtype="Int32")

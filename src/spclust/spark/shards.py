@@ -16,8 +16,9 @@ from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
 from spclust.arrays import Floats
 from spclust.estimator import SPC
+from spclust.partitions import BadRows
 from spclust.spark.fitting import continued, state_of
-from spclust.spark.rows import BadRows, RowReader
+from spclust.spark.rows import RowReader
 
 PACKS = "shard long, partition long, number long, width long, rows binary, skipped long"
 MODELS = "shard long, model binary, skipped long"
@@ -43,9 +44,9 @@ def packed(
     rows_of, number = RowReader(*reader), 0
     for batch in batches:
         before = rows_of.skipped
-        rows = rows_of.rows(batch)
+        rows = rows_of.rows(batch.columns)
         skipped = rows_of.skipped - before
-        for part in _parts(rows) if len(rows) else [rows] if skipped else []:
+        for part in _parts(rows) or ([rows] if skipped else []):  # to count them, if nothing else
             shard = keys[(rows_of.partition + number) % len(keys)]
             numbers = (shard, rows_of.partition, number, rows.shape[1], part.tobytes(), skipped)
             yield pa.RecordBatch.from_arrays([pa.array([value]) for value in numbers], _PACK_NAMES)

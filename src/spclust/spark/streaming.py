@@ -14,12 +14,11 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from spclust.estimator import SPC
+from spclust.partitions import BadRows, checked_policy, template_of
 from spclust.spark.columns import feature_columns, named
 from spclust.spark.errors import stop_in_few_words
-from spclust.spark.fitting import template_of
 from spclust.spark.keyed import models_by_key
 from spclust.spark.publishing import Publisher
-from spclust.spark.rows import BadRows, checked_policy
 from spclust.spark.shards import MODELS, PACKS, ShardLearner, packed, shard_keys
 
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
@@ -90,14 +89,15 @@ def fit_stream(
             raise ValueError(f"{what} must be an integer of at least 1, but is {number!r}.")
     if not df.isStreaming:
         raise ValueError("df is a table, not a stream: use fit, or spark.readStream.")
+    spark = df.sparkSession
     if key is not None:
         by_key = models_by_key(df, key, names, template, time_to_live=time_to_live, bad_rows=policy)
-        return _started(by_key.writeStream.format("noop"), checkpoint, trigger, shards)
+        return _started(spark, by_key.writeStream.format("noop"), checkpoint, trigger, shards)
     if time_to_live is not None:
         raise ValueError("time_to_live needs a key: the models of shards are kept for ever.")
     features, vector = feature_columns(df, names)
     publisher = Publisher(_models_folder(models, checkpoint), template, names, vector, keep)
-    keys = shard_keys(df.sparkSession, shards)
+    keys = shard_keys(spark, shards)
     pack = partial(packed, keys=keys, reader=(names, vector, policy))
     learnt = (
         df.select(*features)
@@ -116,10 +116,12 @@ def fit_stream(
         }
         publisher.publish(number, known)
 
-    return _started(learnt.writeStream.foreachBatch(publish), checkpoint, trigger, shards, keep)
+    writer = learnt.writeStream.foreachBatch(publish)
+    return _started(spark, writer, checkpoint, trigger, shards, keep)
 
 
 def _started(
+    spark: SparkSession,
     writer: DataStreamWriter,
     checkpoint: str | os.PathLike[str],
     trigger: dict[str, Any] | None,
@@ -129,7 +131,7 @@ def _started(
     writer = writer.outputMode("update").option("checkpointLocation", os.fspath(checkpoint))
     if trigger is not None:
         writer = writer.trigger(**trigger)
-    with _settings_of_state(SparkSession.active(), tasks, versions):
+    with _settings_of_state(spark, tasks, versions):
         return writer.start()
 
 

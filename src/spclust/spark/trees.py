@@ -9,11 +9,11 @@ from pyspark.sql import functions as sql
 
 from spclust.estimator import SPC
 from spclust.merging import merge_all
+from spclust.partitions import TOGETHER
 
 # `place` is the number of the partition, or of the group, that a model is of.
 SCHEMA = "place long, model binary, skipped long"
 
-_TOGETHER = 32  # models that one task merges
 _LEVELS = 2  # so that 1,024 models become one; of a million the last step merges a thousand
 
 
@@ -24,7 +24,7 @@ def merged_in_groups(models: DataFrame) -> DataFrame:
     """
     for _ in range(_LEVELS):
         groups = models.select(
-            sql.expr(f"place div {_TOGETHER}").alias("place"),
+            sql.expr(f"place div {TOGETHER}").alias("place"),
             sql.col("place").alias("before"),
             "model",
             "skipped",
