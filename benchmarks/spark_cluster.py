@@ -6,6 +6,7 @@ own with its own Python workers: what is lost when one of them dies is what a cl
 
 import os
 import subprocess
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -92,3 +93,15 @@ def roles(root: int) -> dict[str, list[Process]]:
         elif "SparkSubmit" in one.command:
             found["driver JVM"].append(one)
     return found
+
+
+def bind_executors(root: int, count: int) -> None:
+    """Give each executor, and what it starts from now on, one core: as a machine of its own has.
+
+    Waits until `count` of them are there. Linux only.
+    """
+    while len(executors := roles(root)["executor JVMs"]) < count:
+        time.sleep(0.2)
+    for core, executor in zip(sorted(os.sched_getaffinity(0)), executors, strict=False):
+        for thread in Path(f"/proc/{executor.pid}/task").iterdir():
+            os.sched_setaffinity(int(thread.name), {core})
