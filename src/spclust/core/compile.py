@@ -10,7 +10,7 @@ import numba
 from numba import njit
 from numba.core.caching import IndexDataCacheFile
 
-from spclust.core.linked import AS_A_PART
+from spclust.core.linked import AS_A_KERNEL, AS_A_PART
 
 _CONFIG: Any = numba.config
 
@@ -27,6 +27,7 @@ _OPTIONS: dict[str, Any] = {
     "forceinline": False,
 }
 
+COMPILED = not _CONFIG.DISABLE_JIT  # otherwise kernels are plain Python
 _COMPILING = Lock()
 _FOR_KERNELS_ALONE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -48,7 +49,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     content of all of them in it. Where no directory can be written, nothing is kept. With
     NUMBA_DISABLE_JIT=1 kernels are plain Python, to step through.
     """
-    return _compiled(function, _OPTIONS)
+    return _compiled(function, {**_OPTIONS, **AS_A_KERNEL})
 
 
 def compiled_once(dispatcher: Any, *arguments: Any) -> Any:
