@@ -53,7 +53,7 @@ def test_the_compiled_path_gives_the_structures_of_algorithm_1(stream):
 
 
 @settings(max_examples=60)
-@given(streams(least_points=10, most_points=40, most_features=16), st.integers(1, 3))
+@given(streams(least_points=10, most_points=40, most_features=24), st.integers(1, 3))
 def test_few_structures_of_many_features_agree_too(X, n_structures):
     """Merges of structures with fewer points than features, and of two grown structures."""
     oracle, model = run_both(X, {"n_structures": n_structures, "scale": 0.3, "w_min": 0.0})

@@ -149,7 +149,7 @@ def test_a_spread_that_surely_holds_another_one_is_the_union(d, seed, size, far)
     own, other = share * delta, (share - 1) * delta
     padded = padded_spread(large, own)
     rest = np.linalg.eigvalsh(padded - padded_spread(small, other))[0]
-    if surely_holds(large, own, small, other):
+    if surely_holds(large, small, share, delta, np.empty((d, d))):
         assert rest > 0
         union = union_of_spreads(padded.copy(), padded_spread(small, other), 1.0)
         np.testing.assert_allclose(union, padded, rtol=1e-9)

@@ -6,8 +6,9 @@ For the union with a single point, which nearly all merges are, see `point_union
 from typing import Any, NamedTuple
 
 from spclust.arrays import Floats
-from spclust.core.compile import inner, leaf, paragraph
+from spclust.core.compile import inner, leaf, paragraph, separate
 from spclust.core.factor import (
+    dot,
     invert_transposed,
     least_eigenvalue_bound,
     raise_diagonal,
@@ -17,6 +18,7 @@ from spclust.core.factor import (
     write_identity,
 )
 from spclust.core.point_union import UnionScratch, covers, stretch_by_factor, union_with_point
+from spclust.core.small_union import unite_small
 from spclust.core.structures import Structures
 from spclust.core.union import surely_holds, unite
 
@@ -38,16 +40,19 @@ class Dense(NamedTuple):
 
 
 @inner
-def cover_point(slot: int, share: float, own: Dense, s: Structures) -> bool:
-    """Make a spread, and its factor, cover a single point. Eq. 14 to 16.
+def cover(slot: int, held: bool, single: bool, share: float, own: Dense, s: Structures) -> bool:
+    """Make a spread, and its factor, cover another one, if that is easy. Eq. 14 to 16.
 
-    `slot` tells what is known of the spread, and `share` is the point's in the merged mean. False,
-    and the spread as it was, if it takes `cover_any`. Modified in place: own, s.
+    `slot` tells what is known of the spread, `held` whether it covers the other one already, and
+    `single` whether that is a point; `share` is its in the merged mean, and own.union.p is W e.
+    False, and the spread as it was, if it takes `cover_any`. Modified in place: own, s.
     """
     Sigma, W, e, union = own
-    if covers(W, e, share, s.least[slot], union.p, union.v):
+    if held:
         grow_along(slot, share, own, s)
         return True
+    if not single:
+        return False
     if s.renewals[slot] < _MOST_RENEWALS and stretch_by_factor(Sigma, W, e, share, union):
         s.renewals[slot] += 2.0
         return True
@@ -58,20 +63,30 @@ def cover_point(slot: int, share: float, own: Dense, s: Structures) -> bool:
 
 
 @inner
-def cover_any(slot: int, share: float, own: Dense, spread: Floats, s: Structures) -> None:
-    """What `cover_point` does, for a structure of another spread (k, k). Modified in place: own, s.
+def holds_point(slot: int, share: float, own: Dense, s: Structures) -> bool:
+    """Whether a spread surely covers a single point; own.union.p becomes W e, modified in place."""
+    return covers(own.W, own.e, share, s.least[slot], own.union.p, own.union.v)
 
-    If that is a single point, `spread` is own.union.R.
+
+@inner
+def holds_spread(share: float, own: Dense, spread: Floats) -> bool:
+    """What `holds_point` tells, of a structure of another spread (k, k)."""
+    times_vector(own.W, own.e, own.union.p)
+    return surely_holds(own.Sigma, spread, share, own.e, own.union.R)
+
+
+@inner
+def cover_any(slot: int, share: float, own: Dense, spread: Floats, s: Structures) -> None:
+    """What `cover` does, for any two structures; `spread` (k, k) is the other one's.
+
+    If that is a single point, `spread` is own.union.R. Modified in place: own, s.
     """
-    Sigma, W, e, union = own
-    delta1, delta2 = union.v, union.w
-    for c in range(e.size):
-        delta1[c], delta2[c] = share * e[c], (share - 1.0) * e[c]
-    if surely_holds(Sigma, delta1, spread, delta2):
-        times_vector(W, e, union.p)
-        grow_along(slot, share, own, s)
-        return
-    unite(Sigma, delta1, spread, delta2, _FLOOR)
+    Sigma, _, e, union = own
+    if not unite_small(Sigma, spread, share, e, _FLOOR):
+        delta1, delta2 = union.v, union.w
+        for c in range(e.size):
+            delta1[c], delta2[c] = share * e[c], (share - 1.0) * e[c]
+        unite(Sigma, delta1, spread, delta2, _FLOOR)
     factor_anew(slot, own, s)
 
 
@@ -90,7 +105,7 @@ def grow_along(slot: int, share: float, own: Dense, s: Structures) -> None:
     """
     p = own.union.p
     add_square(own.Sigma, share, own.e)
-    if not renewable(s.renewals[slot], p, share):
+    if not renewable(s.renewals[slot], dot(p, p, 0), share):
         factor_anew(slot, own, s)
         return
     for c in range(p.size):
@@ -99,7 +114,7 @@ def grow_along(slot: int, share: float, own: Dense, s: Structures) -> None:
     s.renewals[slot] += 1.0
 
 
-@inner
+@separate
 def factor_anew(slot: int, own: Dense, s: Structures) -> None:
     """Compute the factor of a spread. Modified in place: own, s."""
     R, inverse = own.union.R, own.union.inverse
@@ -118,9 +133,9 @@ def add_square(Sigma: Floats, share: float, e: Floats) -> None:
 
 
 @leaf
-def renewable(renewals: float, p: Floats, share: float) -> bool:
-    """Whether a factor may be changed for share^2 e e^T instead of computed; p (k,) is W e."""
-    added = 0.0
-    for c in range(p.size):
-        added += p[c] * p[c]
-    return renewals < _MOST_RENEWALS and share * share * added <= _LARGEST_RENEWAL
+def renewable(renewals: float, square: float, share: float) -> bool:
+    """Whether a factor may be changed for share^2 e e^T instead of computed.
+
+    `square` is the squared length of W e.
+    """
+    return renewals < _MOST_RENEWALS and share * share * square <= _LARGEST_RENEWAL

@@ -91,6 +91,23 @@ def shifted_cholesky(A: Floats, shift: float, floor: float, R: Floats, inverse: 
 
 
 @leaf
+def positive_definite(A: Floats) -> bool:
+    """Whether A (d, d), of which the upper triangle is read, has a Cholesky factor.
+
+    Modified in place: that triangle of A.
+    """
+    for k in range(A.shape[0]):
+        row = A[k]
+        subtract_rows(row, A, k, A, k)
+        if not row[k] > 0.0:
+            return False
+        inverse = 1.0 / np.sqrt(row[k])
+        for i in range(k, row.size):
+            row[i] *= inverse
+    return True
+
+
+@leaf
 def raise_diagonal(A: Floats, R: Floats) -> None:
     """Make A (d, d) as large as R^T R where a pivot was raised. Modified in place: A.
 

@@ -1,10 +1,20 @@
 """Full covariances: distances by a triangular factor; `dense` tells how they grow."""
 
 from spclust.arrays import Floats
-from spclust.core.compile import inner
-from spclust.core.dense import Dense, cover_any, cover_point, spread_of_point
+from spclust.core.compile import inner, paragraph
+from spclust.core.dense import (
+    Dense,
+    cover,
+    cover_any,
+    holds_point,
+    holds_spread,
+    renewable,
+    spread_of_point,
+)
+from spclust.core.fixed import add_square_fixed, renew_inverse_fixed, times_vector_fixed
 from spclust.core.lanes import Eight, load, same, same_at
 from spclust.core.plane import unite_in_plane
+from spclust.core.point_union import inside
 from spclust.core.structures import Structures, is_single, read_factor, write_factor
 from spclust.core.workspace import Workspace
 
@@ -102,12 +112,42 @@ def cover_full(keeper: int, other: int, share: float, s: Structures, work: Works
     Its factor, with which all distances are measured, comes to lie in work.W, too. False, and
     nothing changed, if it takes the general union. Modified in place: s, work.
     """
-    if not is_single(other, s):
-        return False
+    own, single = Dense(s.Sigma[keeper], work.W, work.e, work.union), is_single(other, s)
     read_factor(keeper, s.whiten, work.W)
-    if not cover_point(keeper, share, Dense(s.Sigma[keeper], work.W, work.e, work.union), s):
+    if single:
+        held = holds_point(keeper, share, own, s)
+    else:
+        held = holds_spread(share, own, s.Sigma[max(other, 0)])
+    if not cover(keeper, held, single, share, own, s):
         return False
     write_factor(keeper, s.whiten, work.W)
+    return True
+
+
+@paragraph
+def cover_fixed(
+    keeper: int, other: int, share: float, s: Structures, work: Workspace, kind: int
+) -> bool:
+    """What `cover_full` does, with loops written out where a point is covered already.
+
+    Modified in place: s, work.
+    """
+    own, single = Dense(s.Sigma[keeper], work.W, work.e, work.union), is_single(other, s)
+    read_factor(keeper, s.whiten, own.W)
+    if single:
+        first = times_vector_fixed(kind, own.W, own.e, own.union.p)
+        held = inside(first, own.W, share, s.least[keeper], own.union.p, own.union.v)
+        if held and renewable(s.renewals[keeper], first, share):
+            add_square_fixed(kind, own.Sigma, share, own.e)
+            renew_inverse_fixed(kind, own.W, own.union.p, share)
+            s.renewals[keeper] += 1.0
+            write_factor(keeper, s.whiten, own.W)
+            return True
+    else:
+        held = holds_spread(share, own, s.Sigma[max(other, 0)])
+    if not cover(keeper, held, single, share, own, s):
+        return False
+    write_factor(keeper, s.whiten, own.W)
     return True
 
 

@@ -6,8 +6,14 @@ for one kind, which the compiler knows: it leaves out the branches of all others
 
 from typing import NamedTuple
 
+from spclust.core.compile import COMPILED
+
 # PLANE is FULL for two features: the same state, but code of its own.
 FULL, PLANE, DIAGONAL, SPHERICAL, LOWRANK = range(5)
+# FIXED + d is FULL for d features, if there are not too many to be written out one by one: see
+# `fixed`. Only the kernel that learns is compiled for it.
+FIXED = 100
+FIXED_FEATURES = range(6, 17)  # with fewer, what does not depend on them takes most of the time
 NAMES = {"full": FULL, "diag": DIAGONAL, "spherical": SPHERICAL, "lowrank": LOWRANK}
 
 
@@ -20,6 +26,18 @@ def kind_for(name: str, d: int) -> int:
     if name == "auto":
         return FULL if d <= MOST_FEATURES_OF_FULL else LOWRANK
     return NAMES[name]
+
+
+def kind_of_kernel(kind: int, d: int) -> int:
+    """The kind of kernel that learns a state of a kind with d features."""
+    if kind == FULL and d == 2:
+        return PLANE
+    return FIXED + d if kind == FULL and d in FIXED_FEATURES and COMPILED else kind
+
+
+def plain(kind: int) -> int:
+    """The kind of kernels that do all the rest."""
+    return FULL if kind > FIXED else kind
 
 
 class Room(NamedTuple):

@@ -27,7 +27,7 @@ Eight: TypeAlias = Any
 
 _FLOAT, _WORD = ir.DoubleType(), ir.IntType(64)
 _VECTOR, _WORDS = ir.VectorType(_FLOAT, LANES), ir.VectorType(_WORD, LANES)
-_FUSED = ("contract",)  # a product and a sum may become one operation, which rounds once
+FUSED = ("contract",)  # a product and a sum may become one operation, which rounds once
 _NO_NAN = ("nnan", "nsz")
 
 
@@ -42,11 +42,11 @@ class _EightModel(models.PrimitiveModel):
         super().__init__(manager, kind, _VECTOR)
 
 
-_EIGHT = _EightType()
+EIGHT = _EightType()
 _vector_function: Any = intrinsic
 
 
-def _place(context: Any, builder: Any, signature: Any, array: Any, i: Any) -> Any:
+def place_of(context: Any, builder: Any, signature: Any, array: Any, i: Any) -> Any:
     """Pointer to eight numbers: from place i of a row on, or row i of a (rows, 8) array."""
     kind = signature.args[0]
     data = context.make_array(kind)(context, builder, array).data
@@ -59,9 +59,9 @@ def load(typingctx: Any, a: Any, i: Any) -> Any:
     """The numbers a[i : i + 8] of a row, or a[i] of an array (rows, 8)."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.load(_place(context, builder, signature, *args), align=8)
+        return builder.load(place_of(context, builder, signature, *args), align=8)
 
-    return _EIGHT(a, types.intp), build
+    return EIGHT(a, types.intp), build
 
 
 @_vector_function
@@ -71,10 +71,10 @@ def store(typingctx: Any, y: Any, a: Any, i: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         y, a, i = args
         where = types.void(*signature.args[1:])
-        builder.store(y, _place(context, builder, where, a, i), align=8)
+        builder.store(y, place_of(context, builder, where, a, i), align=8)
         return context.get_dummy_value()
 
-    return types.void(_EIGHT, a, types.intp), build
+    return types.void(EIGHT, a, types.intp), build
 
 
 @_vector_function
@@ -82,9 +82,9 @@ def same(typingctx: Any, x: Any) -> Any:
     """Eight times the number x."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _everywhere(builder, args[0])
+        return everywhere(builder, args[0])
 
-    return _EIGHT(types.float64), build
+    return EIGHT(types.float64), build
 
 
 @_vector_function
@@ -93,16 +93,22 @@ def same_at(typingctx: Any, row: Any, i: Any) -> Any:
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        return _everywhere(builder, builder.load(builder.gep(data, [args[1]])))
+        return everywhere(builder, builder.load(builder.gep(data, [args[1]])))
 
-    return _EIGHT(row, types.intp), build
+    return EIGHT(row, types.intp), build
 
 
-def _everywhere(builder: Any, number: Any) -> Any:
+def everywhere(builder: Any, number: Any) -> Any:
     """A vector of eight times the same number."""
     one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), number, _WORD(0))
     first = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
     return builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), first)
+
+
+def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
+    """The vector a b + c, rounded once where the machine can do that; a b if c is None."""
+    product = builder.fmul(a, b, flags=FUSED if c is not None else ())
+    return product if c is None else builder.fadd(c, product, flags=FUSED)
 
 
 def _lane_by_lane(operation: Callable[..., Any], instruction: str) -> None:
@@ -111,17 +117,17 @@ def _lane_by_lane(operation: Callable[..., Any], instruction: str) -> None:
     @infer_global(operation)
     class Signatures(ConcreteTemplate):
         cases = [  # noqa: RUF012 - the name and form that Numba asks for
-            signature(_EIGHT, _EIGHT, _EIGHT),
-            signature(_EIGHT, _EIGHT, types.float64),
-            signature(_EIGHT, types.float64, _EIGHT),
+            signature(EIGHT, EIGHT, EIGHT),
+            signature(EIGHT, EIGHT, types.float64),
+            signature(EIGHT, types.float64, EIGHT),
         ]
 
     @lower_builtin(operation, _EightType, _EightType)
     @lower_builtin(operation, _EightType, types.Float)
     @lower_builtin(operation, types.Float, _EightType)
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        vectors = (a if a.type == _VECTOR else _everywhere(builder, a) for a in args)
-        return getattr(builder, instruction)(*vectors, flags=_FUSED)
+        vectors = (a if a.type == _VECTOR else everywhere(builder, a) for a in args)
+        return getattr(builder, instruction)(*vectors, flags=FUSED)
 
 
 for _operation, _instruction in (
@@ -147,7 +153,7 @@ def _of_one(name: str, result: Any, gives: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return _call(builder, name, result, args)
 
-        return gives(_EIGHT), build
+        return gives(EIGHT), build
 
     return function
 
@@ -158,7 +164,7 @@ def _of_two(name: str) -> Any:
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return _call(builder, name, _VECTOR, args)
 
-        return _EIGHT(_EIGHT, _EIGHT), build
+        return EIGHT(EIGHT, EIGHT), build
 
     return function
 
@@ -168,8 +174,8 @@ def _of_two(name: str) -> Any:
 smaller_of, larger_of = _of_two("llvm.minnum.v8f64"), _of_two("llvm.maxnum.v8f64")
 smallest_of = _of_one("llvm.vector.reduce.fmin.v8f64", _FLOAT, types.float64)
 largest_of = _of_one("llvm.vector.reduce.fmax.v8f64", _FLOAT, types.float64)
-root_of = _of_one("llvm.sqrt.v8f64", _VECTOR, _EIGHT)
-rounded = _of_one("llvm.rint.v8f64", _VECTOR, _EIGHT)
+root_of = _of_one("llvm.sqrt.v8f64", _VECTOR, EIGHT)
+rounded = _of_one("llvm.rint.v8f64", _VECTOR, EIGHT)
 
 
 def _comparison(sign: str) -> Any:
@@ -181,7 +187,7 @@ def _comparison(sign: str) -> Any:
             bits = builder.bitcast(builder.fcmp_ordered(sign, *args), ir.IntType(LANES))
             return builder.zext(bits, _WORD)
 
-        return types.int64(_EIGHT, _EIGHT), build
+        return types.int64(EIGHT, EIGHT), build
 
     return compare
 
@@ -197,7 +203,7 @@ def if_below(typingctx: Any, a: Any, limit: Any, this: Any, that: Any) -> Any:
         a, limit, this, that = args
         return builder.select(builder.fcmp_ordered("<", a, limit), this, that)
 
-    return _EIGHT(_EIGHT, _EIGHT, _EIGHT, _EIGHT), build
+    return EIGHT(EIGHT, EIGHT, EIGHT, EIGHT), build
 
 
 # An integer k of moderate size, added to this float, lies in the lowest bits of the sum.
@@ -227,7 +233,7 @@ def power_of_two_in(typingctx: Any, a: Any) -> Any:
         moved = builder.bitcast(builder.add(k, builder.bitcast(offset, _WORDS)), _VECTOR)
         return builder.fsub(moved, offset)
 
-    return _EIGHT(_EIGHT), build
+    return EIGHT(EIGHT), build
 
 
 @_vector_function
@@ -238,7 +244,7 @@ def without_power_of_two(typingctx: Any, a: Any) -> Any:
         bits, k = _exponent(builder, args[0])
         return builder.bitcast(builder.sub(bits, builder.shl(k, _words(_EXPONENT_PLACE))), _VECTOR)
 
-    return _EIGHT(_EIGHT), build
+    return EIGHT(EIGHT), build
 
 
 @_vector_function
@@ -253,7 +259,7 @@ def times_power_of_two(typingctx: Any, a: Any, k: Any) -> Any:
         )
         return builder.bitcast(builder.add(builder.bitcast(a, _WORDS), added), _VECTOR)
 
-    return _EIGHT(_EIGHT, _EIGHT), build
+    return EIGHT(EIGHT, EIGHT), build
 
 
 @_vector_function

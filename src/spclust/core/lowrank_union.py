@@ -4,7 +4,7 @@ import numpy as np
 
 from spclust.arrays import Floats
 from spclust.core.compile import allocating, inner, paragraph, separate
-from spclust.core.dense import Dense, cover_any, cover_point
+from spclust.core.dense import Dense, cover, cover_any, holds_point, holds_spread
 from spclust.core.eigen import eigen
 from spclust.core.factor import dot
 from spclust.core.parts import matrix, row
@@ -130,7 +130,8 @@ def cover_lowrank(keeper: int, other: int, share: float, s: Structures, work: Wo
         x[c] = work.e[c]
     include(keeper, x, s, y)
     own = small(keeper, y, s, rest)
-    if not cover_point(keeper, share, own, s):
+    held = holds_point(keeper, share, own, s)
+    if not cover(keeper, held, True, share, own, s):
         s.head[LARGEST] = max(s.head[LARGEST], s.rank[keeper])  # the direction stays
         return False
     keep(keeper, own, s)
@@ -162,7 +163,9 @@ def cover_lowrank_in_general(
     start = rank * room + both * both
     own = small(keeper, y, s, row(rest, start, rest.size - start))
     s.base[keeper] = max(s.base[keeper], base)
-    cover_any(keeper, share, own, spread, s)
+    held = holds_spread(share, own, spread)
+    if not cover(keeper, held, False, share, own, s):
+        cover_any(keeper, share, own, spread, s)
     keep(keeper, own, s)
     limit_rank(keeper, s)
     s.head[LARGEST] = max(s.head[LARGEST], s.rank[keeper])

@@ -12,7 +12,7 @@ import numpy as np
 from spclust.arrays import Booleans, Floats, Integers
 from spclust.core.compile import allocating, kernel, paragraph
 from spclust.core.distances import distances_of_point
-from spclust.core.kinds import spare_size
+from spclust.core.kinds import plain, spare_size
 from spclust.core.lanes import LANES
 from spclust.core.neighbours import first_smallest
 from spclust.core.parts import aligned, matrix, row
@@ -151,6 +151,8 @@ class Readers(NamedTuple):
 @cache
 def readers(kind: int) -> Readers:
     """What is compiled for a kind, when it is first called."""
+    if kind != plain(kind):
+        return readers(plain(kind))
 
     @kernel
     def nearest_structures(

@@ -3,9 +3,9 @@
 Follow one point: `learn` hands it to `update`, with what is known of it: how typical it is
 everywhere. While there is room it becomes a structure of its own, and that is all. Otherwise every
 structure's weight is refreshed. If one has become too light, the point is inserted all the same,
-and `make_room` prunes. If not, the two closest of all structures, the point being one of them, are
-merged: either a structure takes in the point, or two structures become one and the point gets the
-slot that falls free.
+and something is pruned (`pruning`). If not, the two closest of all structures, the point being
+one of them, are merged: either a structure takes in the point, or two structures become one and the
+point gets the slot that falls free.
 
 Nothing is computed twice: the typicalities of the point serve the weights and its pair odds;
 pair odds are kept (`neighbours`). And little is read twice: the structure that changed and the next
@@ -21,17 +21,18 @@ from spclust.arrays import Floats
 from spclust.core.clock import fade_shares, row_width, take
 from spclust.core.compile import compiled_once, entry, inner, kernel, paragraph
 from spclust.core.footprint import fading, updated_total
+from spclust.core.kinds import PLANE, plain
 from spclust.core.lanes import LANES, below_bits, load, store
-from spclust.core.merging import measure, merge, merge_any, point_age, point_mass
+from spclust.core.merging import measure, merge, point_age, point_mass
 from spclust.core.neighbours import (
     clear_from,
     closest_pair_within,
     connect,
     first_smallest,
-    read_relation,
 )
 from spclust.core.powers import exponential
-from spclust.core.slots import move, seat_left_free, seat_to_grow
+from spclust.core.pruning import all_is_pruned, first_to_prune, prune
+from spclust.core.slots import seat_left_free, seats
 from spclust.core.spreads import lacks_memory
 from spclust.core.structures import (
     BETA,
@@ -45,10 +46,8 @@ from spclust.core.structures import (
     LARGEST,
     LIVE,
     LOOKED,
-    NLT_MAX,
     NOBODY,
     POINT,
-    PRUNED,
     SEEN,
     STALE,
     TIMED,
@@ -60,7 +59,7 @@ from spclust.core.structures import (
     view_in_kernel,
     write_mean,
 )
-from spclust.core.typicality import nlt_from_odds, typicality_from_odds
+from spclust.core.typicality import typicality_from_odds
 from spclust.core.workspace import Workspace, workspace
 
 TOO_MANY = -2  # in place of a slot: there is one structure more than N
@@ -108,12 +107,17 @@ def make_room(pool: Floats, scratch: Floats, most: int | None = None) -> None:
 
     `most` is another N, if there are to be fewer structures than the pool has room for.
     """
-    kernels(kind_of(pool)).make_room(pool, scratch, int(pool[CAPACITY] if most is None else most))
+    kernels(plain(kind_of(pool))).make_room(
+        pool, scratch, int(pool[CAPACITY] if most is None else most)
+    )
 
 
 def measure_all(pool: Floats, scratch: Floats) -> None:
     """Measure how all structures stand to each other, whatever was known of it."""
-    kernels(kind_of(pool)).measure_all(pool, scratch)
+    measure_slot, nothing = learning_kernel(kind_of(pool)), np.empty(0)
+    nothing.flags.writeable = False
+    for slot in range(int(pool[LIVE])):
+        measure_slot(pool, nothing, scratch, -1 - slot)
 
 
 class Kernels(NamedTuple):
@@ -121,7 +125,6 @@ class Kernels(NamedTuple):
 
     learn_rows: Any
     make_room: Any
-    measure_all: Any
 
 
 @cache
@@ -136,11 +139,7 @@ def kernels(kind: int) -> Kernels:
     def make_room(pool: Floats, scratch: Floats, most: int) -> None:
         prune(pool, scratch, most, kind)
 
-    @kernel
-    def measure_all(pool: Floats, scratch: Floats) -> None:
-        measure_each(pool, scratch, kind)
-
-    return Kernels(learn_rows, make_room, measure_all)
+    return Kernels(learn_rows, make_room)
 
 
 @paragraph
@@ -149,12 +148,16 @@ def learn_from(row: int, X: Floats, pool: Floats, scratch: Floats, kind: int) ->
 
     X holds the rows one after the other. The number of the row after the last one learnt, negative
     if there is one structure too many. What a point changed is measured together with the next
-    point. Modified in place: pool, scratch.
+    point. With row = -1 - slot no row is learnt, but that slot is measured: another kernel for it
+    would take seconds to compile. Modified in place: pool, scratch.
     """
     s = view_in_kernel(pool, kind)
     work = workspace(scratch, s)
     changed, rows = NOBODY, X.size // row_width(s)
-    if s.head[LIVE] > s.head[CAPACITY] or s.head[LOOKED] > 0.0:  # interrupted before it pruned
+    if row < 0:
+        changed, row, rows = -row - 1, 0, 0
+        read_factor(changed, s.whiten, work.W)
+    elif s.head[LIVE] > s.head[CAPACITY] or s.head[LOOKED] > 0.0:  # interrupted before it pruned
         return row
     for t in range(row, rows + 1):
         another = t < rows and not lacks_memory(s.head[LARGEST] + 1.0, s, kind)
@@ -170,31 +173,51 @@ def learn_from(row: int, X: Floats, pool: Floats, scratch: Floats, kind: int) ->
 
 @paragraph
 def update(s: Structures, work: Workspace, kind: int) -> int:
-    """UpdateSPC, but for pruning: learn the point work.x, of which work.point tells the odds.
+    """UpdateSPC: learn the point work.x, of which work.point tells the odds.
 
     Returns the slot of the structure that changed and has to be measured again, NOBODY, or
-    TOO_MANY if `make_room` has to prune, or to merge what only the general union covers. Modified
-    in place: s, work.
+    TOO_MANY if `make_room` has to go on pruning, or to merge what only the general union covers.
+    One place merges, because it is most of what there is to compile. Modified in place: s, work.
     """
     fade_shares(s)
-    live = int(s.head[LIVE])
-    full = live >= int(s.head[CAPACITY])  # E11: while there is room, nothing but insertion
+    full = s.head[LIVE] >= s.head[CAPACITY]  # E11: while there is room, nothing but insertion
     too_light = full and refresh_weights(s, work)
     s.head[SEEN] += 1
-    if full and not too_light:
+    older, newer, looked_at = NOBODY, NOBODY, -1.0
+    if too_light or not full:
+        settle(one_more(s, work), full, s, work)
+        if not full:
+            return NOBODY
+        if kind == PLANE:  # hardly anything is pruned there: not worth compiling
+            return TOO_MANY
+        older, newer = first_to_prune(s, work)
+        if older == NOBODY:
+            return NOBODY
+        looked_at = s.head[LOOKED] = s.id[older]  # all before it were looked at
+        if lacks_memory(s.rank[older] + s.rank[newer] + 1.0, s, kind):
+            return TOO_MANY
+    else:
         older, newer = closest_pair(s, work)
-        grown = s.head[GROWN]
-        changed, other = seats(older, newer, s, work)
-        if merge(changed, other, s, work, kind):
-            if other != POINT:
-                settle(seat_left_free(other, s, work), True, s, work)
-            return changed
-        if s.head[GROWN] > grown:  # it has another seat, and its relations were not taken along
-            s.head[STALE] = changed + 1.0
+    grown = s.head[GROWN]
+    changed, other = seats(older, newer, s, work)
+    merged = merge(changed, other, s, work, kind)
+    if not merged and s.head[GROWN] > grown:
+        s.head[STALE] = changed + 1.0  # it has another seat, and its relations were not taken along
+    if kind != PLANE and too_light:
+        return changed if merged and all_is_pruned(looked_at, changed, other, s, work) else TOO_MANY
+    if merged and other == POINT:
+        return changed
+    settle(seat_left_free(other, s, work) if merged else one_more(s, work), True, s, work)
+    return changed if merged else TOO_MANY
+
+
+@inner
+def one_more(s: Structures, work: Workspace) -> int:
+    """The slot of a structure more. Modified in place: s, work."""
+    slot = int(s.head[LIVE])
     s.head[LIVE] += 1
-    clear_from(live, work.point)
-    settle(live, full, s, work)
-    return TOO_MANY if full else NOBODY
+    clear_from(slot, work.point)
+    return slot
 
 
 @inner
@@ -233,20 +256,6 @@ def closest_pair(s: Structures, work: Workspace) -> tuple[int, int]:
 
 
 @inner
-def seats(older: int, newer: int, s: Structures, work: Workspace) -> tuple[int, int]:
-    """Slots of two structures about to be merged: first where their union is to be.
-
-    That is the lower of the two, and always among those of grown ones. Modified in place: s, work.
-    """
-    keeper, other = older, newer
-    if newer != POINT and newer < older:
-        keeper, other = newer, older
-    if keeper >= int(s.head[GROWN]):
-        keeper = seat_to_grow(keeper, s, work)
-    return keeper, other
-
-
-@inner
 def settle(slot: int, full: bool, s: Structures, work: Workspace) -> None:
     """Give the point a structure of its own in a free slot: (x, I, w = 1, count = 1, age = 1).
 
@@ -264,82 +273,3 @@ def settle(slot: int, full: bool, s: Structures, work: Workspace) -> None:
         s.age[slot] = point_age(s)
     s.id[slot] = s.head[SEEN] - 1.0
     connect(slot, work.point, s)
-
-
-@paragraph
-def prune(pool: Floats, scratch: Floats, most: int, kind: int) -> None:
-    """Prune, and merge the closest pair while there are more than `most` structures.
-
-    Pruned are structures lighter than w_min, oldest first: merged into the one in which they are
-    most typical, or, if typical nowhere, forgotten. A structure that took in another one is not
-    looked at again for this point. Modified in place: pool.
-    """
-    s = view_in_kernel(pool, kind)
-    work = workspace(scratch, s)
-    last = s.head[LOOKED] - 1.0
-    if s.head[STALE] > 0.0:
-        slot = int(s.head[STALE]) - 1
-        read_factor(slot, s.whiten, work.W)
-        measure(slot, False, s, work, kind)
-        s.head[STALE] = 0.0
-    while True:
-        i = next_too_light(s, last)
-        light = i >= 0
-        if light:
-            read_relation(i, s, work.changed)
-            j = first_smallest(work.changed.odds, s.id, int(s.head[LIVE]))
-            if nlt_from_odds(work.changed.odds[j], s.head[IN_LOGS] == 1.0) >= s.head[NLT_MAX]:
-                s.head[PRUNED] += s.count[i]
-                last = look_at(i, s)
-                remove(i, s, work)
-                continue
-        elif s.head[LIVE] > most:  # E6: a prune may have made room
-            i, j = closest_pair_within(np.inf, s)
-        else:
-            s.head[LOOKED] = 0.0
-            return
-        if lacks_memory(s.rank[i] + s.rank[j] + 1.0, s, kind):
-            return  # to be called again
-        if light:
-            last = look_at(i, s)
-        changed, other = seats(i, j, s, work)
-        merge_any(changed, other, s, work, kind)
-        remove(other, s, work)
-        measure(changed, False, s, work, kind)
-
-
-@paragraph
-def measure_each(pool: Floats, scratch: Floats, kind: int) -> None:
-    """Measure all structures, as if each of them had just changed. Modified in place: pool."""
-    s = view_in_kernel(pool, kind)
-    work = workspace(scratch, s)
-    for slot in range(int(s.head[LIVE])):
-        read_factor(slot, s.whiten, work.W)
-        measure(slot, False, s, work, kind)
-
-
-@inner
-def look_at(slot: int, s: Structures) -> float:
-    """Note which structure is being pruned: its id. Modified in place: s."""
-    s.head[LOOKED] = s.id[slot] + 1.0
-    return s.id[slot]
-
-
-@inner
-def next_too_light(s: Structures, last: float) -> int:
-    """Slot of the oldest structure created after `last` that is lighter than w_min, or -1."""
-    found = -1
-    for i in range(int(s.head[LIVE])):
-        light = s.total[i] < s.head[W_MIN] * s.mass[i] and s.id[i] > last
-        if light and (found < 0 or s.id[i] < s.id[found]):
-            found = i
-    return found
-
-
-@inner
-def remove(slot: int, s: Structures, work: Workspace) -> None:
-    """Forget the structure in `slot`; the last one moves into the gap. Modified in place: s."""
-    free, last = seat_left_free(slot, s, work), int(s.head[LIVE]) - 1
-    if free < last:
-        move(last, free, s, work)
-    s.head[LIVE] = last

@@ -70,7 +70,15 @@ def covers(W: Floats, e: Floats, rho: float, least: float, p: Floats, v: Floats)
     W (t,) is the factor of S, W^T W = S^-1, and `least` a lower bound of its eigenvalues. False
     means that it is not known. Modified in place: p (d,), which becomes W e; v (d,) is scratch.
     """
-    first = times_vector(W, e, p)
+    return inside(times_vector(W, e, p), W, rho, least, p, v)
+
+
+@leaf
+def inside(first: float, W: Floats, rho: float, least: float, p: Floats, v: Floats) -> bool:
+    """What `covers` tells, if p is W e already, and `first` its squared length.
+
+    Modified in place: v, scratch.
+    """
     excess = 1.0 - 2.0 * rho
     if excess <= 0.0:
         return True

@@ -15,6 +15,7 @@ from spclust.core.structures import (
     FRAMED,
     FREE,
     GROWN,
+    POINT,
     Structures,
     copy_lane,
     write_fresh_spread,
@@ -121,3 +122,17 @@ def seat_left_free(slot: int, s: Structures, work: Workspace) -> int:
         move(last, slot, s, work)
     write_fresh_spread(last, s)
     return last
+
+
+@inner
+def seats(older: int, newer: int, s: Structures, work: Workspace) -> tuple[int, int]:
+    """Slots of two structures about to be merged: first where their union is to be.
+
+    That is the lower of the two, and always among those of grown ones. Modified in place: s, work.
+    """
+    keeper, other = older, newer
+    if newer != POINT and newer < older:
+        keeper, other = newer, older
+    if keeper >= int(s.head[GROWN]):
+        keeper = seat_to_grow(keeper, s, work)
+    return keeper, other

@@ -12,7 +12,13 @@ from spclust.core.diagonal import (
     squares_in_one_diagonal,
     two_squares_in_each_diagonal,
 )
+from spclust.core.fixed import (
+    squares_in_each_fixed,
+    squares_in_one_fixed,
+    two_squares_in_each_fixed,
+)
 from spclust.core.full import (
+    cover_fixed,
     cover_full,
     cover_full_in_general,
     cover_in_plane,
@@ -20,7 +26,7 @@ from spclust.core.full import (
     squares_in_one_full,
     two_squares_in_each_full,
 )
-from spclust.core.kinds import DIAGONAL, LOWRANK, PLANE, SPHERICAL
+from spclust.core.kinds import DIAGONAL, FIXED, LOWRANK, PLANE, SPHERICAL
 from spclust.core.lanes import Eight, load, same_at
 from spclust.core.lowrank import (
     squares_in_each_lowrank,
@@ -48,6 +54,8 @@ def squares_in_each(
         return plain * load(W, 0) * load(W, 0)
     if kind == DIAGONAL:
         return squares_in_each_diagonal(W, offset)
+    if kind > FIXED:
+        return squares_in_each_fixed(kind, W, offset)
     return squares_in_each_full(W, offset)
 
 
@@ -66,6 +74,8 @@ def two_squares_in_each(
         return plain * load(W, 0) * load(W, 0), plain_next * load(W, 0) * load(W, 0)
     if kind == DIAGONAL:
         return two_squares_in_each_diagonal(W, work.offset, work.ahead)
+    if kind > FIXED:
+        return two_squares_in_each_fixed(kind, W, work.offset, work.ahead)
     return two_squares_in_each_full(W, work.offset, work.ahead)
 
 
@@ -81,6 +91,8 @@ def squares_in_one(slot: int, s: Structures, work: Workspace, plain: Eight, kind
         return plain * same_at(work.W, 0) * same_at(work.W, 0)
     if kind == DIAGONAL:
         return squares_in_one_diagonal(work.W, work.offset)
+    if kind > FIXED:
+        return squares_in_one_fixed(kind, work.W, work.offset)
     return squares_in_one_full(work.W, work.offset)
 
 
@@ -107,6 +119,8 @@ def cover(keeper: int, other: int, share: float, s: Structures, work: Workspace,
         return cover_lowrank(keeper, other, share, s, work)
     if kind == PLANE:
         return cover_in_plane(keeper, other, share, s, work)
+    if kind > FIXED:
+        return cover_fixed(keeper, other, share, s, work, kind)
     return cover_full(keeper, other, share, s, work)
 
 

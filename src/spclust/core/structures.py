@@ -24,7 +24,7 @@ import numpy as np
 from spclust.arrays import Floats, Integers
 from spclust.core.compile import inner, leaf, paragraph
 from spclust.core.factor import copy_matrix
-from spclust.core.kinds import FULL, LOWRANK, PLANE, Room, sizes
+from spclust.core.kinds import FIXED, FULL, LOWRANK, PLANE, Room, kind_of_kernel, sizes
 from spclust.core.lanes import LANES
 from spclust.core.parts import aligned, cube, matrix, row
 from spclust.core.typicality import LARGEST_LINEAR_EXPONENT
@@ -46,7 +46,6 @@ POINT = -1  # in place of a slot: the point that is being learnt
 # summed over all features; the second in the unit of the data, whose squares are covariances.
 FARTHEST = 1e150
 _FARTHEST_IN_DATA = 1e153
-
 
 _NO_ROOM = Room()
 _FIRST_RANK = 8
@@ -128,6 +127,9 @@ def view_of(pool: Any, kind: int) -> Structures:
     height, width = int(pool[SPREAD_ROWS]), int(pool[SPREAD_COLUMNS])
     if kind == PLANE:  # loops over known numbers need no loop
         d, t, height, width = 2, 3, 2, 2
+    if kind > FIXED:
+        d = height = width = kind - FIXED
+        t = d * (d + 1) // 2
     n = (int(pool[CAPACITY]) + LANES) // LANES * LANES
     rank, directions = int(pool[RANK]), int(pool[DIRECTIONS])
     anchor = _HEAD
@@ -180,9 +182,8 @@ def first_room(params: Params, d: int) -> Room:
     """Memory for the directions of the first structures, if spreads are of low rank."""
     if params.kind != LOWRANK:
         return Room()
-    return Room(
-        min(d, 2 * min(params.max_rank, _FIRST_RANK) + 1), params.n_structures + _FIRST_RANK
-    )
+    rank = min(d, 2 * min(params.max_rank, _FIRST_RANK) + 1)
+    return Room(rank, params.n_structures + _FIRST_RANK)
 
 
 def enlarged(pool: Floats, params: Params) -> Floats:
@@ -213,8 +214,7 @@ def enlarged(pool: Floats, params: Params) -> Floats:
 
 def kind_of(pool: Floats) -> int:
     """The kind of kernel that a pool takes."""
-    kind = int(pool[KIND])
-    return PLANE if kind == FULL and pool[FEATURES] == 2 else kind
+    return kind_of_kernel(int(pool[KIND]), int(pool[FEATURES]))
 
 
 def view(pool: Any) -> Structures:

@@ -7,12 +7,13 @@
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.core.compile import allocating
+from spclust.core.compile import allocating, separate
 from spclust.core.eigen import eigen
 from spclust.core.factor import (
     copy_matrix,
     dot,
     invert_transposed,
+    positive_definite,
     raise_diagonal,
     shifted_cholesky,
 )
@@ -122,24 +123,23 @@ def surely_covered(A: Floats) -> bool:
     return fourths <= 1.0
 
 
-@allocating
-def surely_holds(Sigma1: Floats, delta1: Floats, Sigma2: Floats, delta2: Floats) -> bool:
-    """Whether the first padded spread, Eq. (14), surely covers the second, Eq. (15).
+@separate
+def surely_holds(Sigma: Floats, other: Floats, share: float, e: Floats, rest: Floats) -> bool:
+    """Whether the first padded spread, Eq. (14), surely covers the other one, Eq. (15).
 
-    It does if their difference, less what rounding may have added to it, has a Cholesky factor. No
-    eigenvalues are needed for that: when a structure takes in one that is small beside it, this is
-    all there is to find out.
+    `share` is the other one's in the merged mean, e (d,) the offset of its mean. It does if the
+    difference, less what rounding may have added to it, has a Cholesky factor. No eigenvalues are
+    needed for that: when a structure takes in one that is small beside it, this is all there is to
+    find out. Modified in place: rest (d, d), scratch.
     """
-    d = delta1.size
-    rest, R, inverse = np.empty((d, d)), np.empty((d, d)), np.empty(d)
-    for r in range(d):
-        for c in range(r, d):
-            own = Sigma1[r, c] + delta1[r] * delta1[c]
-            rest[r, c] = own - (Sigma2[r, c] + delta2[r] * delta2[c])
-        rest[r, r] -= _COVER_NOISE * d * (Sigma1[r, r] + delta1[r] * delta1[r])
+    own, others = share * share, (1.0 - share) ** 2
+    for r in range(e.size):
+        for c in range(r, e.size):
+            rest[r, c] = Sigma[r, c] - other[r, c] + (own - others) * e[r] * e[c]
+        rest[r, r] -= _COVER_NOISE * e.size * (Sigma[r, r] + max(own, others) * e[r] * e[r])
         if not rest[r, r] > 0.0:
             return False
-    return shifted_cholesky(rest, 0.0, 0.0, R, inverse)
+    return positive_definite(rest)
 
 
 @allocating

@@ -1,0 +1,153 @@
+"""Pruning: structures that have become too light are merged where they are typical, or forgotten.
+
+Mostly one is, and it was a single point: `first_to_prune` finds it, and `online` merges it as it
+does any other. All the rest, and the union of any two spreads, is rare and compiles to as much code
+as all that learns: `prune` is a kernel of its own.
+"""
+
+import numpy as np
+
+from spclust.arrays import Floats
+from spclust.core.compile import inner, paragraph, separate
+from spclust.core.merging import measure, merge_any
+from spclust.core.neighbours import closest_pair_within, first_smallest, read_relation
+from spclust.core.slots import move, seat_left_free, seats
+from spclust.core.spreads import lacks_memory
+from spclust.core.structures import (
+    CAPACITY,
+    IN_LOGS,
+    LIVE,
+    LOOKED,
+    NLT_MAX,
+    NOBODY,
+    PRUNED,
+    STALE,
+    W_MIN,
+    Structures,
+    read_factor,
+    view_in_kernel,
+)
+from spclust.core.typicality import nlt_from_odds
+from spclust.core.workspace import Workspace, workspace
+
+
+@separate
+def first_to_prune(s: Structures, work: Workspace) -> tuple[int, int]:
+    """Slots of the oldest structure that is too light but typical somewhere, and of that one.
+
+    Those looked at before it are forgotten. NOBODY, twice, if there is none. Modified in place: s,
+    work.
+    """
+    last = -1.0
+    while True:
+        i = next_too_light(s, last)
+        if i == NOBODY:
+            return NOBODY, NOBODY
+        j = host_of(i, s, work)
+        if j != NOBODY:
+            return i, j
+        last = s.id[i]
+        forget(i, s, work)
+
+
+@separate
+def all_is_pruned(
+    looked_at: float, changed: int, other: int, s: Structures, work: Workspace
+) -> bool:
+    """After the first merge: remove the other one, and tell whether that was all there is to prune.
+
+    `looked_at` is the id of the one that was too light. If there is more, `changed` has to be
+    measured before, and `prune` to go on from there. Modified in place: s, work.
+    """
+    remove(other, s, work)
+    if next_too_light(s, looked_at) == NOBODY and s.head[LIVE] <= s.head[CAPACITY]:
+        s.head[LOOKED] = 0.0
+        return True
+    s.head[LOOKED], s.head[STALE] = looked_at + 1.0, changed + 1.0
+    return False
+
+
+@paragraph
+def prune(pool: Floats, scratch: Floats, most: int, kind: int) -> None:
+    """Prune, and merge the closest pair while there are more than `most` structures.
+
+    Pruned are structures lighter than w_min, oldest first: merged into the one in which they are
+    most typical, or, if typical nowhere, forgotten. A structure that took in another one is not
+    looked at again for this point. Modified in place: pool.
+    """
+    s = view_in_kernel(pool, kind)
+    work = workspace(scratch, s)
+    last = s.head[LOOKED] - 1.0
+    if s.head[STALE] > 0.0:
+        slot = int(s.head[STALE]) - 1
+        read_factor(slot, s.whiten, work.W)
+        measure(slot, False, s, work, kind)
+        s.head[STALE] = 0.0
+    while True:
+        i = next_too_light(s, last)
+        light = i != NOBODY
+        if light:
+            j = host_of(i, s, work)
+            if j == NOBODY:
+                last = look_at(i, s)
+                forget(i, s, work)
+                continue
+        elif s.head[LIVE] > most:  # E6: a prune may have made room
+            i, j = closest_pair_within(np.inf, s)
+        else:
+            s.head[LOOKED] = 0.0
+            return
+        if lacks_memory(s.rank[i] + s.rank[j] + 1.0, s, kind):
+            return  # to be called again
+        if light:
+            last = look_at(i, s)
+        changed, other = seats(i, j, s, work)
+        merge_any(changed, other, s, work, kind)
+        remove(other, s, work)
+        measure(changed, False, s, work, kind)
+
+
+@inner
+def look_at(slot: int, s: Structures) -> float:
+    """Note which structure is being pruned: its id. Modified in place: s."""
+    s.head[LOOKED] = s.id[slot] + 1.0
+    return s.id[slot]
+
+
+@inner
+def next_too_light(s: Structures, last: float) -> int:
+    """Slot of the oldest structure created after `last` that is lighter than w_min, or NOBODY."""
+    found = NOBODY
+    for i in range(int(s.head[LIVE])):
+        light = s.total[i] < s.head[W_MIN] * s.mass[i] and s.id[i] > last
+        if light and (found == NOBODY or s.id[i] < s.id[found]):
+            found = i
+    return found
+
+
+@inner
+def host_of(slot: int, s: Structures, work: Workspace) -> int:
+    """Slot in which a structure is most typical; NOBODY if its NLT there is not below nlt_max.
+
+    Modified in place: work.
+    """
+    read_relation(slot, s, work.changed)
+    j = first_smallest(work.changed.odds, s.id, int(s.head[LIVE]))
+    nlt = nlt_from_odds(work.changed.odds[j], s.head[IN_LOGS] == 1.0)
+    return j if nlt < s.head[NLT_MAX] else NOBODY
+
+
+@separate
+def remove(slot: int, s: Structures, work: Workspace) -> None:
+    """Forget the structure in `slot`; the last one moves into the gap. Modified in place: s."""
+    free, last = seat_left_free(slot, s, work), int(s.head[LIVE]) - 1
+    if free < last:
+        move(last, free, s, work)
+    s.head[LIVE] = last
+
+
+@inner
+def forget(slot: int, s: Structures, work: Workspace) -> None:
+    """Remove a structure, and its points with it. Modified in place: s, work."""
+    s.head[PRUNED] += s.count[slot]
+    remove(slot, s, work)

@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+from numba import config, njit
+
+from spclust import SPC
+from spclust.core.dense import add_square
+from spclust.core.distances import distances_both_ways
+from spclust.core.factor import renew_inverse, times_vector
+from spclust.core.fixed import add_square_fixed, renew_inverse_fixed, times_vector_fixed
+from spclust.core.kinds import DIAGONAL, FIXED, FULL, PLANE, kind_of_kernel, plain
+from spclust.core.structures import GROWN, LIVE, empty_pool, kind_of, view, view_in_kernel
+from spclust.core.workspace import scratch_size, workspace
+from spclust.params import Params
+
+pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+
+
+def measuring(kind):
+    @njit
+    def measured(pool, scratch, mu, W, x, changed, next_too):
+        s = view_in_kernel(pool, kind)
+        work = workspace(scratch, s)
+        work.mu[:], work.x[:], work.W[:] = mu, x, W
+        distances_both_ways(0 if changed else -1, next_too, s, work, kind)
+        return np.concatenate(
+            (work.changed.q, work.changed.q_back, work.point.q, work.point.q_back)
+        ).reshape(4, -1)
+
+    return measured
+
+
+@pytest.mark.parametrize("d", [6, 9])
+def test_written_out_distances_are_those_of_the_loops(d):
+    looped, written_out = measuring(FULL), measuring(FIXED + d)
+    rng = np.random.default_rng(d)
+    pool = empty_pool(Params(30, 2.0, 0.0, 0.0, 0.0, 0.0, 0.5), d)
+    pool[LIVE], pool[GROWN] = 29, 17
+    s = view(pool)
+    for array in (s.anchor, s.drift, s.whiten):
+        array[:] = rng.normal(size=array.shape)
+    (mu, x), W = rng.normal(size=(2, 2, d)), rng.normal(size=d * (d + 1) // 2)
+    x[1] = 0.0
+
+    def run(measured, changed, next_too):
+        memory = np.zeros(scratch_size(pool))
+        return measured(pool, memory, mu, W, x, changed, next_too)[:, :29]
+
+    both = run(written_out, True, True)
+    np.testing.assert_allclose(both, run(looped, True, True), rtol=1e-14)
+    assert np.array_equal(run(written_out, True, False)[:2], both[:2])  # bit by bit
+    assert np.array_equal(run(written_out, False, True)[2:], both[2:])
+
+
+@pytest.mark.parametrize("d", [6, 13])
+def test_written_out_growth_is_that_of_the_loops(d):
+    kind = FIXED + d
+
+    @njit
+    def grow(Sigma, W, e, p, share):
+        square = times_vector_fixed(kind, W, e, p)
+        add_square_fixed(kind, Sigma, share, e)
+        renew_inverse_fixed(kind, W, p, share)
+        return square
+
+    rng = np.random.default_rng(d)
+    e, p, share = rng.normal(size=d), np.zeros(d), 0.3
+    A = rng.normal(size=(d, d))
+    Sigma, packed = A @ A.T + np.eye(d), rng.normal(size=d * (d + 1) // 2)
+    expected, W, expected_p = Sigma.copy(), packed.copy(), np.zeros(d)
+    square = times_vector(W, e, expected_p)
+    add_square(expected, share, e)
+    renew_inverse(W, share * expected_p, np.zeros(d))
+    assert grow(Sigma, packed, e, p, share) == pytest.approx(square, rel=1e-13)
+    np.testing.assert_allclose(p, expected_p, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(Sigma, expected, rtol=1e-14)
+    np.testing.assert_allclose(packed, W, rtol=1e-12, atol=1e-14)
+
+
+def test_kernels_are_written_out_for_a_few_features_of_full_covariances():
+    assert kind_of_kernel(FULL, 2) == PLANE
+    assert kind_of_kernel(FULL, 10) == FIXED + 10
+    assert kind_of_kernel(FULL, 3) == kind_of_kernel(FULL, 54) == FULL
+    assert kind_of_kernel(DIAGONAL, 10) == DIAGONAL
+    assert plain(FIXED + 10) == FULL
+    assert plain(PLANE) == PLANE
+
+
+def test_learnt_in_one_batch_or_in_pieces_it_is_the_same_to_the_last_bit():
+    rng = np.random.default_rng(0)
+    X = 6.0 * rng.normal(size=(5, 7))[rng.integers(5, size=600)] + rng.normal(size=(600, 7))
+    params = {"n_structures": 20, "scale": 1.0, "w_min": 0.05, "beta": 0.01}
+    whole, pieces, points = SPC(**params).fit(X), SPC(**params), SPC(**params)
+    for piece in np.array_split(X, 23):
+        pieces.partial_fit(piece)
+    for x in X:
+        points.learn_one(x)
+    assert kind_of(whole._stream.pool) == FIXED + 7
+    assert whole._stream.pool.tobytes() == pieces._stream.pool.tobytes()
+    assert whole._stream.pool.tobytes() == points._stream.pool.tobytes()
