@@ -23,8 +23,8 @@ def java():
 
 @pytest.fixture(scope="session")
 def spark(java, tmp_path_factory):
-    """Two cores of this machine, tasks tried four times."""
-    session = session_in(tmp_path_factory.mktemp("spark"), "local[2,4]")
+    """Two cores of this machine; what fails is not tried again: new workers take seconds."""
+    session = session_in(tmp_path_factory.mktemp("spark"), "local[2]")
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()

@@ -60,11 +60,13 @@ class _KernelCompiler(Compiler):
 
     def compile_extra(self, func: Any) -> Any:
         """Compile a function of Python."""
+        within_another = hasattr(Scope, "__deepcopy__")
         setattr(Scope, "__deepcopy__", _copy_of_scope)  # noqa: B010 - unknown to type checkers
         try:
             return super().compile_extra(func)
         finally:
-            delattr(Scope, "__deepcopy__")
+            if not within_another:
+                delattr(Scope, "__deepcopy__")
 
 
 _REPLACED = (
