@@ -154,7 +154,7 @@ def soaked(seconds: float, every: float, rows: int, folder: Path) -> Samples:
             time.sleep(0.1)  # compiling and starting are no part of it
         watch, number = Watch(checkpoint), 0
         while watch.seconds() < seconds:
-            watch.look(query, at_heaps=number % 4 == 0)
+            watch.look(query, at_heaps=number % 2 == 0)
             number += 1
             time.sleep(max(0.0, number * every - watch.seconds()))
         query.stop()

@@ -66,6 +66,11 @@ def test_a_shard_is_one_stream_that_never_starts_anew(learnt):
     assert found == {model.structures_.mean.tobytes() for model in alone}
 
 
+def test_a_trigger_writes_what_has_changed_and_no_history(learnt):
+    state = learnt[0] / "checkpoint" / "state"
+    assert len(list(state.rglob("*.changelog"))) == 8  # of two shards in four triggers
+
+
 def learn_the_first(spark, tmp_path, X, rows):
     """Learn so many rows of X, and put the others where the stream will find them."""
     write_parquet(tmp_path / "X", X[:rows], 1)

@@ -12,6 +12,7 @@ from spclust.core.dense import (
     spread_of_point,
 )
 from spclust.core.fixed import add_square_fixed, renew_inverse_fixed, times_vector_fixed
+from spclust.core.kinds import FIXED
 from spclust.core.lanes import Eight, load, same, same_at
 from spclust.core.plane import unite_in_plane
 from spclust.core.point_union import inside
@@ -105,36 +106,21 @@ def squares_in_one_full(W: Floats, offset: Floats) -> Eight:
     return squares
 
 
-@inner
-def cover_full(keeper: int, other: int, share: float, s: Structures, work: Workspace) -> bool:
+@paragraph
+def cover_full(
+    keeper: int, other: int, share: float, s: Structures, work: Workspace, kind: int
+) -> bool:
     """Make the spread of `keeper` cover the other structure, at offset work.e. Eq. 14 to 16.
 
     Its factor, with which all distances are measured, comes to lie in work.W, too. False, and
-    nothing changed, if it takes the general union. Modified in place: s, work.
-    """
-    own, single = Dense(s.Sigma[keeper], work.W, work.e, work.union), is_single(other, s)
-    read_factor(keeper, s.whiten, work.W)
-    if single:
-        held = holds_point(keeper, share, own, s)
-    else:
-        held = holds_spread(share, own, s.Sigma[max(other, 0)])
-    if not cover(keeper, held, single, share, own, s):
-        return False
-    write_factor(keeper, s.whiten, work.W)
-    return True
-
-
-@paragraph
-def cover_fixed(
-    keeper: int, other: int, share: float, s: Structures, work: Workspace, kind: int
-) -> bool:
-    """What `cover_full` does, with loops written out where a point is covered already.
-
-    Modified in place: s, work.
+    nothing changed, if it takes the general union. For a few features (`kind` tells) loops are
+    written out where a point is covered already, as most are. Modified in place: s, work.
     """
     own, single = Dense(s.Sigma[keeper], work.W, work.e, work.union), is_single(other, s)
     read_factor(keeper, s.whiten, own.W)
-    if single:
+    if not single:
+        held = holds_spread(share, own, s.Sigma[max(other, 0)])
+    elif kind > FIXED:
         first = times_vector_fixed(kind, own.W, own.e, own.union.p)
         held = inside(first, own.W, share, s.least[keeper], own.union.p, own.union.v)
         if held and renewable(s.renewals[keeper], first, share):
@@ -144,7 +130,7 @@ def cover_fixed(
             write_factor(keeper, s.whiten, own.W)
             return True
     else:
-        held = holds_spread(share, own, s.Sigma[max(other, 0)])
+        held = holds_point(keeper, share, own, s)
     if not cover(keeper, held, single, share, own, s):
         return False
     write_factor(keeper, s.whiten, own.W)

@@ -18,7 +18,6 @@ from spclust.core.fixed import (
     two_squares_in_each_fixed,
 )
 from spclust.core.full import (
-    cover_fixed,
     cover_full,
     cover_full_in_general,
     cover_in_plane,
@@ -119,9 +118,7 @@ def cover(keeper: int, other: int, share: float, s: Structures, work: Workspace,
         return cover_lowrank(keeper, other, share, s, work)
     if kind == PLANE:
         return cover_in_plane(keeper, other, share, s, work)
-    if kind > FIXED:
-        return cover_fixed(keeper, other, share, s, work, kind)
-    return cover_full(keeper, other, share, s, work)
+    return cover_full(keeper, other, share, s, work, kind)
 
 
 @paragraph

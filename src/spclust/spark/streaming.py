@@ -23,6 +23,7 @@ from spclust.spark.shards import MODELS, PACKS, ShardLearner, packed, shard_keys
 
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_CHANGES = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 _VERSIONS = "spark.sql.streaming.minBatchesToRetain"
 _TASKS = "spark.sql.shuffle.partitions"
 
@@ -139,6 +140,9 @@ def _started(
 def _settings_of_state(spark: SparkSession, tasks: int, versions: int | None) -> Iterator[None]:
     """Settings for a query that is started in this block: it keeps a copy of them."""
     wanted = {_PROVIDER: _ROCKSDB, _TASKS: str(tasks)}
+    if _CHANGES not in spark.conf.getAll:
+        # Else each trigger writes, beside the model, RocksDB's record of all triggers before it.
+        wanted[_CHANGES] = "true"
     if versions is not None and _VERSIONS not in spark.conf.getAll:
         # Spark's own hundred are gigabytes, if models are large. It goes on from the last but one.
         wanted[_VERSIONS] = str(max(2, versions))
