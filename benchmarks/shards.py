@@ -22,9 +22,9 @@ from threadpoolctl import threadpool_limits
 from benchmarks.automatic import gaussians
 from benchmarks.machine import describe
 from spclust import SPC, datasets, merge_all
+from spclust.partitions import TOGETHER
 
 OUT = Path("output/bench/shards.json")
-TOGETHER = 32  # models that one task merges: as in spclust.spark.trees and spclust.dask
 SHARDS = (1, 4, 16, 64, 256, 1024)
 FEWER = (1, 64)  # in all but the first drawing, and with other numbers of structures
 STRUCTURES, OTHERS = 100, (50, 200)

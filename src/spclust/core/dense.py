@@ -40,11 +40,13 @@ class Dense(NamedTuple):
 
 
 @inner
-def cover(slot: int, held: bool, single: bool, share: float, own: Dense, s: Structures) -> bool:
-    """Make a spread, and its factor, cover another one, if that is easy. Eq. 14 to 16.
+def cover_if_easy(
+    slot: int, held: bool, single: bool, share: float, own: Dense, s: Structures
+) -> bool:
+    """Make a spread, and its factor, cover another one. Eq. 14 to 16.
 
     `slot` tells what is known of the spread, `held` whether it covers the other one already, and
-    `single` whether that is a point; `share` is its in the merged mean, and own.union.p is W e.
+    `single` whether that is a point; `share` is its part of the merged mean, own.union.p is W e.
     False, and the spread as it was, if it takes `cover_any`. Modified in place: own, s.
     """
     Sigma, W, e, union = own
@@ -77,7 +79,7 @@ def holds_spread(share: float, own: Dense, spread: Floats) -> bool:
 
 @inner
 def cover_any(slot: int, share: float, own: Dense, spread: Floats, s: Structures) -> None:
-    """What `cover` does, for any two structures; `spread` (k, k) is the other one's.
+    """What `cover_if_easy` does, for any two structures; `spread` (k, k) is the other one's.
 
     If that is a single point, `spread` is own.union.R. Modified in place: own, s.
     """

@@ -4,8 +4,8 @@ from spclust.arrays import Floats
 from spclust.core.compile import inner, paragraph
 from spclust.core.dense import (
     Dense,
-    cover,
     cover_any,
+    cover_if_easy,
     holds_point,
     holds_spread,
     renewable,
@@ -131,7 +131,7 @@ def cover_full(
             return True
     else:
         held = holds_point(keeper, share, own, s)
-    if not cover(keeper, held, single, share, own, s):
+    if not cover_if_easy(keeper, held, single, share, own, s):
         return False
     write_factor(keeper, s.whiten, own.W)
     return True

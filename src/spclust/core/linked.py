@@ -4,7 +4,7 @@ Numba optimises every function and makes machine code of it, then links it into 
 where all that is done again: for a hundred small functions, a third of the time to compile.
 
 And where it writes one function out into another, it copies every variable of it for every block of
-it: another sixth.
+it: up to another sixth.
 """
 
 import copy

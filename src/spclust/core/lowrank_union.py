@@ -4,7 +4,7 @@ import numpy as np
 
 from spclust.arrays import Floats
 from spclust.core.compile import allocating, inner, paragraph, separate
-from spclust.core.dense import Dense, cover, cover_any, holds_point, holds_spread
+from spclust.core.dense import Dense, cover_any, cover_if_easy, holds_point, holds_spread
 from spclust.core.eigen import eigen
 from spclust.core.factor import dot
 from spclust.core.parts import matrix, row
@@ -131,7 +131,7 @@ def cover_lowrank(keeper: int, other: int, share: float, s: Structures, work: Wo
     include(keeper, x, s, y)
     own = small(keeper, y, s, rest)
     held = holds_point(keeper, share, own, s)
-    if not cover(keeper, held, True, share, own, s):
+    if not cover_if_easy(keeper, held, True, share, own, s):
         s.head[LARGEST] = max(s.head[LARGEST], s.rank[keeper])  # the direction stays
         return False
     keep(keeper, own, s)
@@ -164,7 +164,7 @@ def cover_lowrank_in_general(
     own = small(keeper, y, s, row(rest, start, rest.size - start))
     s.base[keeper] = max(s.base[keeper], base)
     held = holds_spread(share, own, spread)
-    if not cover(keeper, held, False, share, own, s):
+    if not cover_if_easy(keeper, held, False, share, own, s):
         cover_any(keeper, share, own, spread, s)
     keep(keeper, own, s)
     limit_rank(keeper, s)

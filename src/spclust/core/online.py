@@ -183,7 +183,6 @@ def update(s: Structures, work: Workspace, kind: int) -> int:
     full = s.head[LIVE] >= s.head[CAPACITY]  # E11: while there is room, nothing but insertion
     too_light = full and refresh_weights(s, work)
     s.head[SEEN] += 1
-    older, newer, looked_at = NOBODY, NOBODY, -1.0
     if too_light or not full:
         settle(one_more(s, work), full, s, work)
         if not full:
@@ -193,7 +192,7 @@ def update(s: Structures, work: Workspace, kind: int) -> int:
         older, newer = first_to_prune(s, work)
         if older == NOBODY:
             return NOBODY
-        looked_at = s.head[LOOKED] = s.id[older]  # all before it were looked at
+        s.head[LOOKED] = s.id[older]  # all before it were looked at
         if lacks_memory(s.rank[older] + s.rank[newer] + 1.0, s, kind):
             return TOO_MANY
     else:
@@ -204,7 +203,7 @@ def update(s: Structures, work: Workspace, kind: int) -> int:
     if not merged and s.head[GROWN] > grown:
         s.head[STALE] = changed + 1.0  # it has another seat, and its relations were not taken along
     if kind != PLANE and too_light:
-        return changed if merged and all_is_pruned(looked_at, changed, other, s, work) else TOO_MANY
+        return changed if merged and all_is_pruned(changed, other, s, work) else TOO_MANY
     if merged and other == POINT:
         return changed
     settle(seat_left_free(other, s, work) if merged else one_more(s, work), True, s, work)

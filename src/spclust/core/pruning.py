@@ -51,14 +51,13 @@ def first_to_prune(s: Structures, work: Workspace) -> tuple[int, int]:
 
 
 @separate
-def all_is_pruned(
-    looked_at: float, changed: int, other: int, s: Structures, work: Workspace
-) -> bool:
+def all_is_pruned(changed: int, other: int, s: Structures, work: Workspace) -> bool:
     """After the first merge: remove the other one, and tell whether that was all there is to prune.
 
-    `looked_at` is the id of the one that was too light. If there is more, `changed` has to be
+    s.head[LOOKED] is the id of the one that was too light. If there is more, `changed` has to be
     measured before, and `prune` to go on from there. Modified in place: s, work.
     """
+    looked_at = s.head[LOOKED]
     remove(other, s, work)
     if next_too_light(s, looked_at) == NOBODY and s.head[LIVE] <= s.head[CAPACITY]:
         s.head[LOOKED] = 0.0

@@ -38,9 +38,9 @@ def unite_small(Sigma: Floats, other: Floats, share: float, e: Floats, floor: fl
         vectors[both, c] = e[c]
     Q, y = coordinates(vectors[: both + 1])
     m = Q.shape[0]
-    small, U1, U2 = np.eye(m), np.eye(m), np.eye(m)
-    add_squares(y[:own], 1.0, small)
-    add_squares(y[:own], 1.0, U1)
+    before, U2 = np.eye(m), np.eye(m)
+    add_squares(y[:own], 1.0, before)
+    U1 = before.copy()
     add_squares(y[both:], share, U1)
     add_squares(y[own:both], 1.0, U2)
     add_squares(y[both:], 1.0 - share, U2)
@@ -50,7 +50,7 @@ def unite_small(Sigma: Floats, other: Floats, share: float, e: Floats, floor: fl
         for c in range(d):
             row[c] = 0.0
             for j in range(m):
-                row[c] += (union[i, j] - small[i, j]) * Q[j, c]
+                row[c] += (union[i, j] - before[i, j]) * Q[j, c]
         for r in range(d):
             for c in range(d):
                 Sigma[r, c] += Q[i, r] * row[c]
