@@ -25,6 +25,8 @@ from spclust.watching import Watcher
 
 _ARRAY, _FLOAT64, _STRIDES = np.ndarray, np.dtype(np.float64), (8,)
 
+_MADE_ANEW = ("_learner", "_valid")  # attributes that no change of parameters outlives
+
 # Parameters that the state is built from: they cannot change in the middle of a stream.
 _BUILT_IN = ("n_structures", "m", "scale", "covariance_type", "max_rank")
 
@@ -147,6 +149,7 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
 
     _built_with: dict[str, Any]  # parameters that may not change in the middle of the stream
     _learner: tuple[Any, Floats, Floats, tuple[int]]  # there while no check is needed
+    _valid: bool  # there once parameters were checked
 
     _parameter_constraints = {  # noqa: RUF012 - the name and form that scikit-learn asks for
         **{
@@ -259,17 +262,13 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
         """Note a change of parameters: the next point is not learnt without a check."""
         super().__setattr__(name, value)
         if name in self._parameter_constraints:
-            self.__dict__.pop("_learner", None)
+            for checked in _MADE_ANEW:
+                self.__dict__.pop(checked, None)
 
     def _learn(self, X: Any, t: Any, *, new: bool, gapless: bool) -> Self:
         self.__dict__.pop("_learner", None)
-        self._validate_params()
-        for name in ("max_rank", "track_every"):
-            if isinstance(getattr(self, name), bool):  # which scikit-learn takes for a number
-                raise ValueError(
-                    f"{name} must be None or an integer, but is {getattr(self, name)!r}."
-                )
-        validate({name: getattr(self, name) for name in TABLE}, type(self).__name__)
+        if "_valid" not in self.__dict__:  # to look again takes as long as to learn 50 points
+            self._check_parameters()
         if not new:
             self._refuse_changes()
         with features_kept_on_failure(self):
@@ -300,7 +299,17 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
             kept = slice(None) if last.nlt is None else ~self._outlying(last.nlt)
             self._first = np.unique(last.nearest[kept])
         self.__dict__.pop("_learner", None)
+        self._valid = True
         return self
+
+    def _check_parameters(self) -> None:
+        self._validate_params()
+        for name in ("max_rank", "track_every"):
+            if isinstance(getattr(self, name), bool):  # which scikit-learn takes for a number
+                raise ValueError(
+                    f"{name} must be None or an integer, but is {getattr(self, name)!r}."
+                )
+        validate({name: getattr(self, name) for name in TABLE}, type(self).__name__)
 
     def _refuse_changes(self) -> None:
         for name, value in self._built_with.items():
@@ -320,7 +329,7 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
                 self.labels_  # noqa: B018 - from here on the rows are not needed any more
             self._last = self._last._replace(rows=None)
         state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_learner"}
+        return {name: value for name, value in state.items() if name not in _MADE_ANEW}
 
     def __copy__(self) -> Self:
         """Copy the state too: two models that learn into one stream would both be wrong."""

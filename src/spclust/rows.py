@@ -9,6 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from spclust.arrays import Booleans, Rows
 
+_FLOATS = np.dtype(np.float64), np.dtype(np.float32)
 _FEATURE_ATTRIBUTES = ("n_features_in_", "feature_names_in_")
 
 
@@ -32,19 +33,7 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
 
     With `reset` the features of X become those of the estimator, else they must agree with them.
     """
-    if isinstance(X, np.ma.MaskedArray):
-        X = np.ma.filled(X.astype(float), np.nan)  # a masked cell is missing, and refused as such
-    _refuse_times(X)
-    try:
-        rows: Rows = validate_data(
-            estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False
-        )
-    except (ValueError, TypeError, OverflowError) as error:
-        sentence = _sentence_about_shape(X, str(error)) or _sentence_about_cell(X)
-        if sentence is None:
-            raise
-        kind = ValueError if isinstance(error, OverflowError) else type(error)
-        raise kind(sentence) from None
+    rows: Rows = X if not reset and _is_plain(X, estimator) else _validated(estimator, X, reset)
     with np.errstate(over="ignore", invalid="ignore"):
         sum_is_finite = np.isfinite(np.sum(rows))  # the quick look; a sum may overflow
     if not sum_is_finite:
@@ -52,6 +41,38 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
         if not finite.all():
             names = getattr(estimator, "feature_names_in_", None)
             raise ValueError(_sentence_about_non_finite(rows, finite, names))
+    return rows
+
+
+def _is_plain(X: Any, estimator: Any) -> bool:
+    """Whether scikit-learn, which takes as long as to learn 100 points, would find nothing.
+
+    An array of numbers, of the width that is known, if features have no names.
+    """
+    return (
+        type(X) is np.ndarray
+        and X.dtype in _FLOATS
+        and X.ndim == 2
+        and X.shape == (max(len(X), 1), getattr(estimator, "n_features_in_", 0))
+        and not hasattr(estimator, "feature_names_in_")
+    )
+
+
+def _validated(estimator: Any, X: Any, reset: bool) -> Rows:
+    """X as an array (n, d) of floats, by scikit-learn's rules, which may not be finite."""
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(float), np.nan)  # a masked cell is missing, and refused as such
+    _refuse_times(X)
+    try:
+        rows: Rows = validate_data(
+            estimator, X, reset=reset, dtype=list(_FLOATS), ensure_all_finite=False
+        )
+    except (ValueError, TypeError, OverflowError) as error:
+        sentence = _sentence_about_shape(X, str(error)) or _sentence_about_cell(X)
+        if sentence is None:
+            raise
+        kind = ValueError if isinstance(error, OverflowError) else type(error)
+        raise kind(sentence) from None
     return rows
 
 

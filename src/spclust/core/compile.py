@@ -10,7 +10,8 @@ import numba
 from numba import njit
 from numba.core.caching import IndexDataCacheFile
 
-from spclust.core.linked import AS_A_KERNEL, AS_A_PART
+from spclust.core.haste import AS_A_KERNEL
+from spclust.core.linked import AS_A_PART
 
 _CONFIG: Any = numba.config
 
@@ -49,7 +50,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     content of all of them in it. Where no directory can be written, nothing is kept. With
     NUMBA_DISABLE_JIT=1 kernels are plain Python, to step through.
     """
-    return _compiled(function, {**_OPTIONS, **AS_A_KERNEL})
+    return _compiled(function, _OPTIONS)
 
 
 def compiled_once(dispatcher: Any, *arguments: Any) -> Any:
@@ -137,6 +138,7 @@ def _part_or_kernel(function: Callable[..., Any], options: dict[str, Any]) -> An
 def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     if _CONFIG.DISABLE_JIT:
         return function
+    options = {**options, **AS_A_KERNEL}
     try:
         dispatcher = njit(cache=True, **options)(function)
         cache = dispatcher._cache

@@ -2,17 +2,12 @@
 
 Numba optimises every function and makes machine code of it, then links it into those that call it,
 where all that is done again: for a hundred small functions, a third of the time to compile.
-
-And where it writes one function out into another, it copies every variable of it for every block of
-it: up to another sixth.
 """
 
-import copy
 from typing import Any
 
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
-from numba.core.ir import Scope, VarMap
 
 
 class _Part(JITCodeLibrary):
@@ -44,31 +39,6 @@ class _PartCompiler(Compiler):
         self.state.library = _Part(self.state.targetctx.codegen(), "part")
 
 
-def _copy_of_scope(scope: Any, memo: dict[int, Any]) -> Any:
-    """A scope of its own that has the same variables, which nobody changes."""
-    copied = copy.copy(scope)
-    copied.localvars = VarMap()
-    copied.localvars._con = dict(scope.localvars._con)
-    copied.redefined = copy.copy(scope.redefined)
-    copied.var_redefinitions = copy.deepcopy(scope.var_redefinitions)
-    memo[id(scope)] = copied
-    return copied
-
-
-class _KernelCompiler(Compiler):
-    """Numba's compiler, for kernels: it copies scopes, but not what is in them."""
-
-    def compile_extra(self, func: Any) -> Any:
-        """Compile a function of Python."""
-        within_another = hasattr(Scope, "__deepcopy__")
-        setattr(Scope, "__deepcopy__", _copy_of_scope)  # noqa: B010 - unknown to type checkers
-        try:
-            return super().compile_extra(func)
-        finally:
-            if not within_another:
-                delattr(Scope, "__deepcopy__")
-
-
 _REPLACED = (
     "_optimize_final_module",
     "_finalize_final_module",
@@ -80,10 +50,5 @@ _REPLACED = (
 AS_A_PART: dict[str, Any] = (
     {"pipeline_class": _PartCompiler}
     if all(hasattr(JITCodeLibrary, name) for name in _REPLACED)
-    else {}
-)
-AS_A_KERNEL: dict[str, Any] = (
-    {"pipeline_class": _KernelCompiler}
-    if hasattr(VarMap(), "_con") and not hasattr(Scope, "__deepcopy__")
     else {}
 )

@@ -79,7 +79,7 @@ def learn(pool: Floats, X: Floats, scratch: Floats, row: int = 0) -> int:
     while True:
         if pool[CRAMPED] > 0.0:
             return row
-        if pool[LIVE] > pool[CAPACITY] or pool[LOOKED] > 0.0:
+        if unfinished(pool):
             make_room(pool, scratch)
         elif row * int(pool[FEATURES] + pool[TIMED]) < X.size:
             before, row = row, abs(step(pool, X, scratch, row))
@@ -87,6 +87,14 @@ def learn(pool: Floats, X: Floats, scratch: Floats, row: int = 0) -> int:
                 raise ValueError(f"Row {row} is not finite.")
         else:
             return row
+
+
+def unfinished(head: Floats) -> bool:
+    """Whether there is something to prune or to measure before the next point."""
+    return bool(head[LIVE] > head[CAPACITY] or head[LOOKED] > 0.0 or head[STALE] > 0.0)
+
+
+unfinished_in_kernel = inner(unfinished)
 
 
 def learning_kernel(kind: int) -> Any:
@@ -107,17 +115,26 @@ def make_room(pool: Floats, scratch: Floats, most: int | None = None) -> None:
 
     `most` is another N, if there are to be fewer structures than the pool has room for.
     """
-    kernels(plain(kind_of(pool))).make_room(
-        pool, scratch, int(pool[CAPACITY] if most is None else most)
-    )
+    prune_once = kernels(plain(kind_of(pool))).make_room
+    while True:
+        if pool[STALE] > 0.0:
+            measure_slot(int(pool[STALE]) - 1, pool, scratch)
+        prune_once(pool, scratch, int(pool[CAPACITY] if most is None else most))
+        if pool[STALE] == 0.0:
+            return
+
+
+def measure_slot(slot: int, pool: Floats, scratch: Floats) -> None:
+    """Measure how a structure stands to all others, whatever was known of it."""
+    nothing = np.empty(0)
+    nothing.flags.writeable = False
+    learning_kernel(kind_of(pool))(pool, nothing, scratch, -1 - slot)
 
 
 def measure_all(pool: Floats, scratch: Floats) -> None:
-    """Measure how all structures stand to each other, whatever was known of it."""
-    measure_slot, nothing = learning_kernel(kind_of(pool)), np.empty(0)
-    nothing.flags.writeable = False
+    """Measure how all structures stand to each other."""
     for slot in range(int(pool[LIVE])):
-        measure_slot(pool, nothing, scratch, -1 - slot)
+        measure_slot(slot, pool, scratch)
 
 
 class Kernels(NamedTuple):
@@ -157,7 +174,8 @@ def learn_from(row: int, X: Floats, pool: Floats, scratch: Floats, kind: int) ->
     if row < 0:
         changed, row, rows = -row - 1, 0, 0
         read_factor(changed, s.whiten, work.W)
-    elif s.head[LIVE] > s.head[CAPACITY] or s.head[LOOKED] > 0.0:  # interrupted before it pruned
+        s.head[STALE] = 0.0
+    elif unfinished_in_kernel(s.head):  # interrupted before it pruned
         return row
     for t in range(row, rows + 1):
         another = t < rows and not lacks_memory(s.head[LARGEST] + 1.0, s, kind)
@@ -191,8 +209,8 @@ def update(s: Structures, work: Workspace, kind: int) -> int:
             return TOO_MANY
         older, newer = first_to_prune(s, work)
         if older == NOBODY:
+            s.head[LOOKED] = 0.0
             return NOBODY
-        s.head[LOOKED] = s.id[older]  # all before it were looked at
         if lacks_memory(s.rank[older] + s.rank[newer] + 1.0, s, kind):
             return TOO_MANY
     else:

@@ -1,15 +1,15 @@
 """Pruning: structures that have become too light are merged where they are typical, or forgotten.
 
 Mostly one is, and it was a single point: `first_to_prune` finds it, and `online` merges it as it
-does any other. All the rest, and the union of any two spreads, is rare and compiles to as much code
-as all that learns: `prune` is a kernel of its own.
+does any other. All the rest, and the union of any two spreads, is rare and long to compile: `prune`
+is a kernel of its own.
 """
 
 import numpy as np
 
 from spclust.arrays import Floats
 from spclust.core.compile import inner, paragraph, separate
-from spclust.core.merging import measure, merge_any
+from spclust.core.merging import merge_any
 from spclust.core.neighbours import closest_pair_within, first_smallest, read_relation
 from spclust.core.slots import move, seat_left_free, seats
 from spclust.core.spreads import lacks_memory
@@ -24,7 +24,6 @@ from spclust.core.structures import (
     STALE,
     W_MIN,
     Structures,
-    read_factor,
     view_in_kernel,
 )
 from spclust.core.typicality import nlt_from_odds
@@ -35,19 +34,19 @@ from spclust.core.workspace import Workspace, workspace
 def first_to_prune(s: Structures, work: Workspace) -> tuple[int, int]:
     """Slots of the oldest structure that is too light but typical somewhere, and of that one.
 
-    Those looked at before it are forgotten. NOBODY, twice, if there is none. Modified in place: s,
-    work.
+    Those before it are forgotten; s.head[LOOKED] tells where to go on. NOBODY, twice, if there is
+    none. Modified in place: s, work.
     """
-    last = -1.0
     while True:
-        i = next_too_light(s, last)
+        i = next_too_light(s, s.head[LOOKED] - 1.0)
         if i == NOBODY:
             return NOBODY, NOBODY
+        s.head[LOOKED] = s.id[i]  # all before it were looked at
         j = host_of(i, s, work)
         if j != NOBODY:
             return i, j
-        last = s.id[i]
         forget(i, s, work)
+        s.head[LOOKED] += 1.0
 
 
 @separate
@@ -68,49 +67,31 @@ def all_is_pruned(changed: int, other: int, s: Structures, work: Workspace) -> b
 
 @paragraph
 def prune(pool: Floats, scratch: Floats, most: int, kind: int) -> None:
-    """Prune, and merge the closest pair while there are more than `most` structures.
+    """Prune, or merge the closest pair if there are more than `most` structures: the next merge.
 
     Pruned are structures lighter than w_min, oldest first: merged into the one in which they are
     most typical, or, if typical nowhere, forgotten. A structure that took in another one is not
-    looked at again for this point. Modified in place: pool.
+    looked at again for this point. Whoever was merged is noted in s.head[STALE], and has to be
+    measured before this is called again; if nobody, that was all, or memory is lacking. Modified in
+    place: pool, scratch.
     """
     s = view_in_kernel(pool, kind)
     work = workspace(scratch, s)
-    last = s.head[LOOKED] - 1.0
-    if s.head[STALE] > 0.0:
-        slot = int(s.head[STALE]) - 1
-        read_factor(slot, s.whiten, work.W)
-        measure(slot, False, s, work, kind)
-        s.head[STALE] = 0.0
-    while True:
-        i = next_too_light(s, last)
-        light = i != NOBODY
-        if light:
-            j = host_of(i, s, work)
-            if j == NOBODY:
-                last = look_at(i, s)
-                forget(i, s, work)
-                continue
-        elif s.head[LIVE] > most:  # E6: a prune may have made room
-            i, j = closest_pair_within(np.inf, s)
-        else:
+    i, j = first_to_prune(s, work)
+    light = i != NOBODY
+    if not light:
+        if s.head[LIVE] <= most:  # E6: a prune may have made room
             s.head[LOOKED] = 0.0
             return
-        if lacks_memory(s.rank[i] + s.rank[j] + 1.0, s, kind):
-            return  # to be called again
-        if light:
-            last = look_at(i, s)
-        changed, other = seats(i, j, s, work)
-        merge_any(changed, other, s, work, kind)
-        remove(other, s, work)
-        measure(changed, False, s, work, kind)
-
-
-@inner
-def look_at(slot: int, s: Structures) -> float:
-    """Note which structure is being pruned: its id. Modified in place: s."""
-    s.head[LOOKED] = s.id[slot] + 1.0
-    return s.id[slot]
+        i, j = closest_pair_within(np.inf, s)
+    if lacks_memory(s.rank[i] + s.rank[j] + 1.0, s, kind):
+        return
+    if light:
+        s.head[LOOKED] += 1.0
+    changed, other = seats(i, j, s, work)
+    merge_any(changed, other, s, work, kind)
+    s.head[STALE] = changed + 1.0
+    remove(other, s, work)
 
 
 @inner

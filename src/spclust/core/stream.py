@@ -13,12 +13,10 @@ from spclust.core import frame, online, standing
 from spclust.core.parts import aligned, aligned_copy
 from spclust.core.read_stream import ReadStream
 from spclust.core.structures import (
-    CAPACITY,
     CRAMPED,
     CUT_DUE,
     DUE,
     FEATURES,
-    LIVE,
     SEEN,
     TIMED,
     Structures,
@@ -117,7 +115,7 @@ class Stream(ReadStream):
 
     def _look_around(self) -> None:
         """Let the units fit the structures, and clusters stand, if it is time to."""
-        if self._due() <= self.seen and self.pool[LIVE] > self.pool[CAPACITY]:
+        if self._due() <= self.seen and online.unfinished(self.pool):
             self.make_room()  # if the last call was interrupted before it
         if self.framed and 0 < self.pool[DUE] <= self.seen:
             self._look_at_units()
