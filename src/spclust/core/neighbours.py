@@ -106,6 +106,18 @@ def clear_from(slot: int, to_all: Relation) -> None:
 
 
 @separate
+def read_odds(slot: int, s: Structures, odds: Floats) -> None:
+    """Odds of a structure in all live others, as the later of both connections says.
+
+    Modified in place: odds; that in itself is infinite.
+    """
+    for i in range(int(s.head[LIVE])):
+        later = s.connection[slot] >= s.connection[i]
+        odds[i] = s.odds[slot, i] if later else s.odds_back[i, slot]
+    odds[slot] = np.inf
+
+
+@separate
 def read_relation(slot: int, s: Structures, to_all: Relation) -> None:
     """How a structure stands to all others: what the later of both connections says.
 

@@ -63,6 +63,8 @@ from spclust.core.typicality import typicality_from_odds
 from spclust.core.workspace import Workspace, workspace
 
 TOO_MANY = -2  # in place of a slot: there is one structure more than N
+NO_ROWS = np.empty(0)
+NO_ROWS.flags.writeable = False  # kernels are compiled for rows that may not be written to
 
 
 def learn(pool: Floats, X: Floats, scratch: Floats, row: int = 0) -> int:
@@ -75,7 +77,7 @@ def learn(pool: Floats, X: Floats, scratch: Floats, row: int = 0) -> int:
     is called, and compiled, only when it is needed; first of all, if the last call was interrupted
     before it.
     """
-    step = learning_kernel(kind_of(pool))
+    step = point_kernel(kind_of(pool))
     while True:
         if pool[CRAMPED] > 0.0:
             return row
@@ -97,11 +99,11 @@ def unfinished(head: Floats) -> bool:
 unfinished_in_kernel = inner(unfinished)
 
 
+@cache
 def learning_kernel(kind: int) -> Any:
     """The kernel that learns rows, compiled."""
-    memory, rows = np.empty(1), np.empty(1)
-    rows.flags.writeable = False
-    return compiled_once(kernels(kind).learn_rows, memory, rows, memory, 0)
+    memory = np.empty(1)
+    return compiled_once(kernels(kind).learn_rows, memory, NO_ROWS, memory, 0)
 
 
 @cache
@@ -110,31 +112,36 @@ def point_kernel(kind: int) -> Any:
     return entry(learning_kernel(kind))
 
 
+@cache
+def pruning_kernel(kind: int) -> Any:
+    """Machine code of the kernel that prunes."""
+    memory = np.empty(1)
+    return entry(compiled_once(kernels(plain(kind)).make_room, memory, memory, 0))
+
+
 def make_room(pool: Floats, scratch: Floats, most: int | None = None) -> None:
     """Prune, and merge the closest pair while there are more than N structures: see `prune`.
 
     `most` is another N, if there are to be fewer structures than the pool has room for.
     """
-    prune_once = kernels(plain(kind_of(pool))).make_room
+    kind, most = kind_of(pool), int(pool[CAPACITY]) if most is None else most
     while True:
         if pool[STALE] > 0.0:
-            measure_slot(int(pool[STALE]) - 1, pool, scratch)
-        prune_once(pool, scratch, int(pool[CAPACITY] if most is None else most))
+            measure_slot(int(pool[STALE]) - 1, kind, pool, scratch)
+        pruning_kernel(kind)(pool, scratch, most)
         if pool[STALE] == 0.0:
             return
 
 
-def measure_slot(slot: int, pool: Floats, scratch: Floats) -> None:
+def measure_slot(slot: int, kind: int, pool: Floats, scratch: Floats) -> None:
     """Measure how a structure stands to all others, whatever was known of it."""
-    nothing = np.empty(0)
-    nothing.flags.writeable = False
-    learning_kernel(kind_of(pool))(pool, nothing, scratch, -1 - slot)
+    point_kernel(kind)(pool, NO_ROWS, scratch, -1 - slot)
 
 
 def measure_all(pool: Floats, scratch: Floats) -> None:
     """Measure how all structures stand to each other."""
     for slot in range(int(pool[LIVE])):
-        measure_slot(slot, pool, scratch)
+        measure_slot(slot, kind_of(pool), pool, scratch)
 
 
 class Kernels(NamedTuple):

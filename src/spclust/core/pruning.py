@@ -10,7 +10,7 @@ import numpy as np
 from spclust.arrays import Floats
 from spclust.core.compile import inner, paragraph, separate
 from spclust.core.merging import merge_any
-from spclust.core.neighbours import closest_pair_within, first_smallest, read_relation
+from spclust.core.neighbours import closest_pair_within, first_smallest, read_odds
 from spclust.core.slots import move, seat_left_free, seats
 from spclust.core.spreads import lacks_memory
 from spclust.core.structures import (
@@ -111,7 +111,7 @@ def host_of(slot: int, s: Structures, work: Workspace) -> int:
 
     Modified in place: work.
     """
-    read_relation(slot, s, work.changed)
+    read_odds(slot, s, work.changed.odds)
     j = first_smallest(work.changed.odds, s.id, int(s.head[LIVE]))
     nlt = nlt_from_odds(work.changed.odds[j], s.head[IN_LOGS] == 1.0)
     return j if nlt < s.head[NLT_MAX] else NOBODY

@@ -41,11 +41,15 @@ def move_relations(source: int, target: int, s: Structures, spare: Relation) -> 
 
 @separate
 def move(source: int, target: int, s: Structures, work: Workspace) -> None:
-    """Let the structure in slot `source` live in slot `target`. Modified in place: s, work."""
+    """Let the structure in slot `source` live in slot `target`, which is free.
+
+    Behind the grown ones every slot has its spread already. Modified in place: s, work.
+    """
     copy_lane(source, target, s.anchor)
     copy_lane(source, target, s.drift)
-    copy_lane(source, target, s.whiten)
-    copy_matrix(s.Sigma[source], s.Sigma[target])
+    if source < int(s.head[GROWN]):
+        copy_lane(source, target, s.whiten)
+        copy_matrix(s.Sigma[source], s.Sigma[target])
     s.total[target] = s.total[source]
     s.mass[target] = s.mass[source]
     s.count[target] = s.count[source]
@@ -116,10 +120,10 @@ def seat_left_free(slot: int, s: Structures, work: Workspace) -> int:
     if slot >= int(s.head[GROWN]):
         return slot
     release_directions(slot, s)
-    s.head[GROWN] -= 1
-    last = int(s.head[GROWN])
+    last = int(s.head[GROWN]) - 1
     if slot != last:
         move(last, slot, s, work)
+    s.head[GROWN] = last
     write_fresh_spread(last, s)
     return last
 
