@@ -15,7 +15,7 @@ from spclust.core.factor import (
 )
 from tests.strategies import seeds, spd_matrices
 
-sizes = st.integers(1, 13)
+sizes = st.integers(1, 26)
 
 
 def factor(S, shift=0.0, floor=0.0):
@@ -102,15 +102,31 @@ def test_products_with_a_packed_factor(S, seed):
 def test_a_renewed_factor_is_that_of_the_grown_spread(S, seed, size):
     """Many times in a row, as in a stream, and never computed anew."""
     d, rng = len(S), np.random.default_rng(seed)
-    packed, p, sums = inverse_factor(S), np.empty(d), np.full(d, np.nan)
+    packed, p = inverse_factor(S), np.empty(d)
     for _ in range(40):
         v = size * rng.normal(size=d)
         times_vector(packed, v, p)
-        renew_inverse(packed, p, sums)
+        renew_inverse(packed, p, np.full(d, np.nan), np.full(d, np.nan))
         S = S + np.outer(v, v)
     W = unpacked(packed, d)
     np.testing.assert_allclose(W @ S @ W.T, np.eye(d), atol=1e-8)
     assert (np.diag(W) > 0).all()
+
+
+@given(sizes, seeds, st.floats(0, 1e3))
+def test_from_the_identity_a_factor_is_renewed_without_loss(d, seed, length):
+    """However much is added: each number of it is right to a few units in its last place."""
+    v = np.random.default_rng(seed).normal(size=d)
+    v *= length / np.linalg.norm(v)
+    packed, expected = np.eye(d)[np.tril_indices(d)], np.zeros((d, d))
+    renew_inverse(packed, v, np.empty(d), np.empty(d))
+    squares = 1.0 + np.cumsum(np.append(0.0, v * v))
+    for r in range(d):
+        expected[r, :r] = -v[r] * v[:r] / np.sqrt(squares[r] * squares[r + 1])
+        expected[r, r] = np.sqrt(squares[r] / squares[r + 1])
+    np.testing.assert_allclose(unpacked(packed, d), expected, rtol=1e-14, atol=0)
+    grown = expected @ np.outer(v, v) @ expected.T + expected @ expected.T
+    np.testing.assert_allclose(grown, np.eye(d), atol=1e-9)
 
 
 @given(sizes.flatmap(spd_matrices))

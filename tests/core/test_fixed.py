@@ -69,7 +69,7 @@ def test_written_out_growth_is_that_of_the_loops(d):
     expected, W, expected_p = Sigma.copy(), packed.copy(), np.zeros(d)
     square = times_vector(W, e, expected_p)
     add_square(expected, share, e)
-    renew_inverse(W, share * expected_p, np.zeros(d))
+    renew_inverse(W, share * expected_p, np.zeros(d), np.zeros(d))
     assert grow(Sigma, packed, e, p, share) == pytest.approx(square, rel=1e-13)
     np.testing.assert_allclose(p, expected_p, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(Sigma, expected, rtol=1e-14)

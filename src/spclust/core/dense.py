@@ -28,6 +28,7 @@ _FLOOR = 1.0  # in units of scale every spread is at least the identity
 # one adds more than this to the spread, in units of the spread: the error would be as large.
 _MOST_RENEWALS = 32.0
 _LARGEST_RENEWAL = 1.0
+_LARGEST_FIRST = 1e6  # the same for the I of a single point, in which there is no error yet
 
 
 class Dense(NamedTuple):
@@ -107,12 +108,12 @@ def grow_along(slot: int, share: float, own: Dense, s: Structures) -> None:
     """
     p = own.union.p
     add_square(own.Sigma, share, own.e)
-    if not renewable(s.renewals[slot], dot(p, p, 0), share):
+    if not renewable(slot, dot(p, p, 0), share, s):
         factor_anew(slot, own, s)
         return
     for c in range(p.size):
         p[c] *= share
-    renew_inverse(own.W, p, own.union.v)
+    renew_inverse(own.W, p, own.union.v, own.union.w)
     s.renewals[slot] += 1.0
 
 
@@ -134,10 +135,11 @@ def add_square(Sigma: Floats, share: float, e: Floats) -> None:
             Sigma[r, c] += (share * e[r]) * (share * e[c])
 
 
-@leaf
-def renewable(renewals: float, square: float, share: float) -> bool:
-    """Whether a factor may be changed for share^2 e e^T instead of computed.
+@inner
+def renewable(slot: int, square: float, share: float, s: Structures) -> bool:
+    """Whether the factor of a slot may be changed for share^2 e e^T instead of computed.
 
     `square` is the squared length of W e.
     """
-    return renewals < _MOST_RENEWALS and share * share * square <= _LARGEST_RENEWAL
+    most = _LARGEST_RENEWAL if s.count[slot] > 1.0 else _LARGEST_FIRST
+    return s.renewals[slot] < _MOST_RENEWALS and share * share * square <= most

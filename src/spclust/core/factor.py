@@ -8,6 +8,16 @@ import numpy as np
 
 from spclust.arrays import Floats
 from spclust.core.compile import leaf, reduction
+from spclust.core.lanes import (
+    LANES,
+    load,
+    load_until,
+    root_of,
+    same,
+    store,
+    store_until,
+    sum_of,
+)
 
 # A squared pivot smaller than this part of its diagonal entry, per dimension, is rounding alone.
 PIVOT_NOISE = 2e-15
@@ -161,7 +171,12 @@ def times_vector(W: Floats, e: Floats, p: Floats) -> float:
     """
     start, square = 0, 0.0
     for r in range(e.size):
-        p[r] = dot(W[start : start + r + 1], e[: r + 1], 0)
+        total, whole = same(0.0), r + 1 - (r + 1) % LANES
+        for c in range(0, whole, LANES):
+            total += load(W, start + c) * load(e, c)
+        if whole <= r:
+            total += load_until(W, start + whole, start + r + 1) * load_until(e, whole, r + 1)
+        p[r] = sum_of(total)
         square += p[r] * p[r]
         start += r + 1
     return square
@@ -169,35 +184,53 @@ def times_vector(W: Floats, e: Floats, p: Floats) -> float:
 
 @leaf
 def transposed_times_vector(W: Floats, p: Floats, v: Floats) -> None:
-    """Write W^T p to v (d,), for a packed lower triangular W (t,). Modified in place: v."""
-    start = 0
-    for r in range(p.size):
-        v[r] = 0.0
-        for c in range(r + 1):
-            v[c] += p[r] * W[start + c]
-        start += r + 1
+    """Write W^T p to v (d,), for a packed lower triangular W (t,). Modified in place: v.
+
+    Eight columns at a time: their sums need not be written down before they are complete.
+    """
+    d = p.size
+    for c in range(0, d, LANES):
+        total, start, whole = same(0.0), c * (c + 3) // 2, min(c + LANES - 1, d)
+        for r in range(c, whole):
+            total += p[r] * load_until(W, start, start + r - c + 1)
+            start += r + 1
+        for r in range(whole, d):
+            total += p[r] * load(W, start)
+            start += r + 1
+        store_until(total, v, c, d)
 
 
 @leaf
-def renew_inverse(W: Floats, p: Floats, sums: Floats) -> None:
+def renew_inverse(W: Floats, p: Floats, kept: Floats, taken: Floats) -> None:
     """Make W (t,), with W^T W = S^-1, what it is for S + v v^T, from p = W v (d,).
 
     W S W^T = I becomes I + p p^T = L L^T, and W becomes L^-1 W: that inverse is known in closed
-    form, so that a rank is added in O(d^2). Modified in place: W; sums (d,) is scratch.
+    form, so that a rank is added in O(d^2): of each row a part is kept, and a part of the rows
+    before it, weighted by p, taken away. Eight columns at a time, as above. Modified in place: W;
+    kept (d,) and taken (d,) are scratch.
     """
-    start, before, root_before = 0, 1.0, 1.0
-    for r in range(p.size):
-        after = before + p[r] * p[r]
-        root = np.sqrt(after)
-        kept, taken = root_before / root, p[r] / (root_before * root)
-        for c in range(r):
-            w = W[start + c]
-            W[start + c] = kept * w - taken * sums[c]
-            sums[c] += p[r] * w
-        sums[r] = p[r] * W[start + r]
-        W[start + r] *= kept
-        start += r + 1
-        before, root_before = after, root
+    d, square = p.size, 1.0
+    for r in range(d):
+        taken[r] = square
+        square += p[r] * p[r]
+        kept[r] = square
+    for r in range(0, d, LANES):
+        before, after = root_of(load_until(taken, r, d)), root_of(load_until(kept, r, d))
+        store_until(before / after, kept, r, d)
+        store_until(load_until(p, r, d) / (before * after), taken, r, d)
+    for c in range(0, d, LANES):
+        total, start, whole = same(0.0), c * (c + 3) // 2, min(c + LANES - 1, d)
+        for r in range(c, whole):
+            end = start + r - c + 1
+            w = load_until(W, start, end)
+            store_until(kept[r] * w - taken[r] * total, W, start, end)
+            total += p[r] * w
+            start += r + 1
+        for r in range(whole, d):
+            w = load(W, start)
+            store(kept[r] * w - taken[r] * total, W, start)
+            total += p[r] * w
+            start += r + 1
 
 
 @leaf

@@ -123,7 +123,7 @@ def cover_full(
     elif kind > FIXED:
         first = times_vector_fixed(kind, own.W, own.e, own.union.p)
         held = inside(first, own.W, share, s.least[keeper], own.union.p, own.union.v)
-        if held and renewable(s.renewals[keeper], first, share):
+        if held and renewable(keeper, first, share, s):
             add_square_fixed(kind, own.Sigma, share, own.e)
             renew_inverse_fixed(kind, own.W, own.union.p, share)
             s.renewals[keeper] += 1.0

@@ -77,6 +77,46 @@ def store(typingctx: Any, y: Any, a: Any, i: Any) -> Any:
     return types.void(EIGHT, a, types.intp), build
 
 
+def _before(builder: Any, i: Any, end: Any) -> Any:
+    """For each of the places i to i + 7, whether it is before `end`."""
+    places = ir.Constant(_WORDS, list(range(LANES)))
+    left = builder.insert_element(ir.Constant(_WORDS, ir.Undefined), builder.sub(end, i), _WORD(0))
+    first = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
+    left = builder.shuffle_vector(left, ir.Constant(_WORDS, ir.Undefined), first)
+    return builder.icmp_signed("<", places, left)
+
+
+@_vector_function
+def load_until(typingctx: Any, row: Any, i: Any, end: Any) -> Any:
+    """The numbers row[i : i + 8], and 0 for those at `end` and behind it, which are not read."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        row, i, end = args
+        place = place_of(context, builder, types.void(signature.args[0]), row, i)
+        given = [place, ir.IntType(32)(8), _before(builder, i, end), ir.Constant(_VECTOR, None)]
+        kind = ir.FunctionType(_VECTOR, [each.type for each in given])
+        name = "llvm.masked.load.v8f64.p0"
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), given)
+
+    return EIGHT(row, types.intp, types.intp), build
+
+
+@_vector_function
+def store_until(typingctx: Any, y: Any, row: Any, i: Any, end: Any) -> Any:
+    """Write y to row[i : i + 8], but nothing at `end` and behind it."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        y, row, i, end = args
+        place = place_of(context, builder, types.void(signature.args[1]), row, i)
+        given = [y, place, ir.IntType(32)(8), _before(builder, i, end)]
+        kind = ir.FunctionType(ir.VoidType(), [each.type for each in given])
+        name = "llvm.masked.store.v8f64.p0"
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, name), given)
+        return context.get_dummy_value()
+
+    return types.void(EIGHT, row, types.intp, types.intp), build
+
+
 @_vector_function
 def same(typingctx: Any, x: Any) -> Any:
     """Eight times the number x."""
@@ -193,6 +233,19 @@ def _comparison(sign: str) -> Any:
 
 
 equal_bits, below_bits = _comparison("=="), _comparison("<")
+
+
+@_vector_function
+def sum_of(typingctx: Any, a: Any) -> Any:
+    """Sum of the eight, in no particular order."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.FunctionType(_FLOAT, [_FLOAT, _VECTOR])
+        name = "llvm.vector.reduce.fadd.v8f64"
+        add = cgutils.get_or_insert_function(builder.module, kind, name)
+        return builder.call(add, [_FLOAT(0.0), *args], fastmath=("reassoc",))
+
+    return types.float64(EIGHT), build
 
 
 @_vector_function

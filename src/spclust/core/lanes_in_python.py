@@ -16,6 +16,7 @@ __all__ = [
     "larger_of",
     "largest_of",
     "load",
+    "load_until",
     "power_of_two_in",
     "root_of",
     "rounded",
@@ -24,6 +25,8 @@ __all__ = [
     "smaller_of",
     "smallest_of",
     "store",
+    "store_until",
+    "sum_of",
     "times_power_of_two",
     "without_power_of_two",
 ]
@@ -39,6 +42,19 @@ def store(y: Floats, a: Floats, i: int) -> None:
         a[i] = y
     else:
         a[i : i + _LANES] = y
+
+
+def load_until(row: Floats, i: int, end: int) -> Floats:
+    part = row[i : min(i + _LANES, end)]
+    return np.concatenate([part, np.zeros(_LANES - len(part))])
+
+
+def store_until(y: Floats, row: Floats, i: int, end: int) -> None:
+    row[i : min(i + _LANES, end)] = y[: end - i]
+
+
+def sum_of(a: Floats) -> float:
+    return float(a.sum())
 
 
 def same(x: float) -> Floats:

@@ -45,7 +45,7 @@ _TOLERATED = 1e-9  # the closest to 1 that may have to be neglected, because rou
 _CONVERGED = 1e-6  # relative: what is left then is the square of it
 _MOST_STRETCHES = 16  # steps of `stretch_by_factor`; four to eight are usual
 _LEAST_SHRINKING = 0.05  # of the squared change, from one of its steps to the next
-_STRETCHED = 1e-30  # squared: what is left of the change after the last step, relative
+_STRETCHED = 1e-26  # squared: what is left of the change after the last step, relative
 _CERTAINLY_OUTSIDE = 1e-9  # an eigenvalue closer to 1 is left to the way that is certain
 _LARGEST_STRETCH = 100.0  # of a factor, squared: its rounding errors grow as much
 _FARTHEST = 1e12  # squared distance of a point
@@ -108,7 +108,7 @@ def stretch_by_factor(S: Floats, W: Floats, e: Floats, rho: float, scratch: Unio
     for c in range(e.size):
         p[c] *= rho
         z[c] = e[c]
-    renew_inverse(W, p, v)
+    renew_inverse(W, p, v, w)
     far, before = (1.0 - rho) ** 2, np.inf
     for step in range(_MOST_STRETCHES):
         square = times_vector(W, z, p)
@@ -141,7 +141,7 @@ def stretch_by_factor(S: Floats, W: Floats, e: Floats, rho: float, scratch: Unio
         for c in range(e.size):
             S[r, c] += z[r] * z[c] + w[r] * w[c]
     times_vector(W, w, p)
-    renew_inverse(W, p, v)
+    renew_inverse(W, p, v, w)
     return True
 
 
