@@ -12,37 +12,64 @@ from spclust.core.threads import in_stretches
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2, 7, 100])
-@pytest.mark.parametrize("threads", [1, 2, 3, 8])
-def test_every_row_is_worked_on_once(rows, threads):
+@pytest.mark.parametrize(("threads", "stretches"), [(1, 1), (1, 5), (2, 2), (2, 8), (3, 7), (8, 8)])
+def test_every_row_is_worked_on_once(rows, threads, stretches):
     visits = np.zeros(rows, dtype=int)
 
     def work(start, stop):
         visits[start:stop] += 1
 
-    in_stretches(work, rows, threads)
+    in_stretches(work, rows, threads, stretches)
     assert (visits == 1).all()
+
+
+def meet(names):
+    """Work that two threads have to share: none goes on before both are at it."""
+    both = threading.Barrier(2, timeout=30)
+
+    def work(start, stop):
+        names.add(threading.current_thread().name)
+        both.wait()
+
+    return work
 
 
 def test_threads_stay():
     names = set()
     for _ in range(5):
-        in_stretches(lambda *_: names.add(threading.current_thread().name), 10, 2)
+        in_stretches(meet(names), 10, 2, 2)
     assert len(names) == 2
 
 
-@pytest.mark.parametrize("failing", [0, 5])  # in the calling thread, and in another
-def test_a_failure_is_reported_when_all_has_ended(failing):
-    ended = []
+def test_a_thread_that_is_kept_waiting_gets_less_to_do():
+    slow, done = threading.Event(), []
 
     def work(start, stop):
-        if start == failing:
-            raise MemoryError(f"from {start}")
+        if start == 0:  # whoever has it waits until all the rest is done
+            assert slow.wait(timeout=30)
+        done.append(start)
+        if len(done) == 7:
+            slow.set()
+
+    in_stretches(work, 8, 2, 8)
+    assert done == [1, 2, 3, 4, 5, 6, 7, 0]
+
+
+@pytest.mark.parametrize("here", [True, False])  # in the calling thread, or in another
+def test_a_failure_is_reported_when_all_has_ended(here):
+    caller, ended = threading.current_thread(), []
+    both = threading.Barrier(2, timeout=30)
+
+    def work(start, stop):
+        both.wait()
+        if (threading.current_thread() is caller) == here:
+            raise MemoryError("no room")
         time.sleep(0.05)
         ended.append(start)
 
-    with pytest.raises(MemoryError, match=f"from {failing}"):
-        in_stretches(work, 10, 2)
-    assert ended == [5 - failing]
+    with pytest.raises(MemoryError, match="no room"):
+        in_stretches(work, 10, 2, 2)
+    assert len(ended) == 1
 
 
 def _predict_in_child(model, X, answers):

@@ -38,6 +38,7 @@ from spclust.params import Params
 _LARGEST_CHUNK = 65_536
 _CHUNK_WORK = 1e9  # multiplications
 _LARGEST_CHUNK_NUMBERS = 1_000_000
+_STRETCHES = 4  # for each thread
 _WORK_OF_A_THREAD = 400_000  # differences of a feature of a row and of a structure: about 0.2 ms
 
 
@@ -215,7 +216,8 @@ class ReadStream:
                 do(part, rows)
 
         worth = int(len(X) * self.pool[LIVE] * X.shape[1] // _WORK_OF_A_THREAD)
-        in_stretches(work, len(X), max(1, min(threads, worth)))
+        stretches = max(1, min(_STRETCHES * threads, worth)) if threads > 1 else 1
+        in_stretches(work, len(X), min(threads, stretches), stretches)
 
     def _chunks(
         self, X: Rows, start: int = 0, stop: int | None = None

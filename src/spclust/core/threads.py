@@ -1,9 +1,11 @@
 """Work shared among threads that stay: to start one takes as long as to read thousands of rows."""
 
 import os
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
 
 
 @cache
@@ -16,19 +18,31 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_others.cache_clear)
 
 
-def in_stretches(work: Callable[[int, int], None], rows: int, threads: int) -> None:
-    """Do work(start, stop) for stretches of all rows, one for each thread, this one included.
+def in_stretches(work: Callable[[int, int], None], rows: int, threads: int, stretches: int) -> None:
+    """Do work(start, stop) for stretches of all rows on several threads, this one included.
 
-    The work must not share itself out in turn. All of it has ended when this returns or raises.
+    Each takes the next one when it is ready: where the machine has other things to do, too, no
+    thread waits long for another. The work must not share itself out in turn. All of it has ended
+    when this returns or raises.
     """
-    ends = [rows * k // threads for k in range(threads + 1)]
+    ends = [rows * k // stretches for k in range(stretches + 1)]
+    left = deque(pairwise(ends))  # safe to be shared
+
+    def take() -> None:
+        while True:
+            try:
+                start, stop = left.popleft()
+            except IndexError:
+                return
+            work(start, stop)
+
     if threads == 1:
-        work(0, rows)
+        take()
         return
     others = _others(threads - 1)
-    waiting = [others.submit(work, *ends[k : k + 2]) for k in range(1, threads)]
+    waiting = [others.submit(take) for _ in range(threads - 1)]
     try:
-        work(*ends[:2])
+        take()
     finally:
         failures = [done.exception() for done in waiting]
     for failure in failures:
