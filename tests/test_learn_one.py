@@ -25,14 +25,33 @@ def test_points_learnt_one_by_one_are_learnt_as_a_batch_is(X):
     assert len(single.partial_fit(X[:5]).labels_) == 5
 
 
-@pytest.mark.parametrize(
-    "form", [list, tuple, np.float32, lambda x: np.repeat(x, 2)[::2], lambda x: x.astype(object)]
-)
+FORMS = [
+    list,
+    tuple,
+    np.float32,
+    lambda x: np.repeat(x, 2)[::2],
+    lambda x: x[::-1].copy()[::-1],
+    lambda x: x.astype(object),
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_one_point_may_come_in_any_form(X, form):
     model, expected = SPC(5).fit(X), SPC(5).fit(X)
     for x in X[:3].astype(np.float32).astype(float):
         model.learn_one(form(x))
         expected.partial_fit(x[np.newaxis])
+    assert model._stream.pool.tobytes() == expected._stream.pool.tobytes()
+
+
+def test_a_single_feature_may_have_any_stride():
+    column = np.random.default_rng(0).normal(size=(50, 1))
+    model, expected = SPC(5).fit(column), SPC(5).fit(column)
+    for x in np.repeat(column, 2, axis=1):
+        model.learn_one(x[::2])
+        expected.partial_fit(x[np.newaxis, ::2])
+        expected.partial_fit(np.repeat(column[:1], 2, axis=1)[:, ::2])
+        model.learn_one(column[0])
     assert model._stream.pool.tobytes() == expected._stream.pool.tobytes()
 
 

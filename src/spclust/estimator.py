@@ -23,7 +23,7 @@ from spclust.times import checked_times
 from spclust.tracking import Tracker
 from spclust.watching import Watcher
 
-_ARRAY, _FLOAT64, _STRIDES = np.ndarray, np.dtype(np.float64), (8,)
+_ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
 
 _MADE_ANEW = ("_learner", "_valid")  # attributes that no change of parameters outlives
 
@@ -234,9 +234,8 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
         learnt = 0
         try:
             learn, pool, scratch, shape = self._learner
-            # Just what the machine code takes: it looks at no type itself.
-            plain = type(x) is _ARRAY and x.dtype is _FLOAT64 and x.strides == _STRIDES
-            if plain and x.shape == shape:
+            # Just what the machine code takes: of all this it looks at the strides alone.
+            if type(x) is _ARRAY and x.dtype is _FLOAT64 and x.shape == shape:
                 learnt = learn(pool, x if t is None else stamped(x, t, pool), scratch, 0)
                 if learnt == 1:
                     return

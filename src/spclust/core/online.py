@@ -182,8 +182,8 @@ def learn_from(row: int, X: Floats, pool: Floats, scratch: Floats, kind: int) ->
         changed, row, rows = -row - 1, 0, 0
         read_factor(changed, s.whiten, work.W)
         s.head[STALE] = 0.0
-    elif unfinished_in_kernel(s.head):  # interrupted before it pruned
-        return row
+    elif unfinished_in_kernel(s.head) or (X.size > 1 and X.strides[0] != X.itemsize):
+        return row  # interrupted before it pruned, or given what it was not compiled for
     for t in range(row, rows + 1):
         another = t < rows and not lacks_memory(s.head[LARGEST] + 1.0, s, kind)
         another = another and take(X, t, s, work)
