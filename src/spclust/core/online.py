@@ -31,7 +31,7 @@ from spclust.core.neighbours import (
     first_smallest,
 )
 from spclust.core.powers import exponential
-from spclust.core.pruning import all_is_pruned, first_to_prune, prune
+from spclust.core.pruning import first_to_prune, look_on, prune
 from spclust.core.slots import seat_left_free, seats
 from spclust.core.spreads import lacks_memory
 from spclust.core.structures import (
@@ -171,49 +171,56 @@ def learn_from(row: int, X: Floats, pool: Floats, scratch: Floats, kind: int) ->
     """Learn the rows of X from `row` on, until one is not finite or leaves one structure too many.
 
     X holds the rows one after the other. The number of the row after the last one learnt, negative
-    if there is one structure too many. What a point changed is measured together with the next
+    if `make_room` has to do the rest. What a point changed is measured together with the next
     point. With row = -1 - slot no row is learnt, but that slot is measured: another kernel for it
     would take seconds to compile. Modified in place: pool, scratch.
     """
     s = view_in_kernel(pool, kind)
     work = workspace(scratch, s)
-    changed, rows = NOBODY, X.size // row_width(s)
-    if row < 0:
+    changed, rows, learns = NOBODY, X.size // row_width(s), row >= 0
+    if not learns:
         changed, row, rows = -row - 1, 0, 0
         read_factor(changed, s.whiten, work.W)
         s.head[STALE] = 0.0
     elif unfinished_in_kernel(s.head) or (X.size > 1 and X.strides[0] != X.itemsize):
         return row  # interrupted before it pruned, or given what it was not compiled for
-    for t in range(row, rows + 1):
-        another = t < rows and not lacks_memory(s.head[LARGEST] + 1.0, s, kind)
-        another = another and take(X, t, s, work)
+    while True:
+        prunes_on = kind != PLANE and learns and s.head[LOOKED] > 0.0
+        another = not prunes_on and row < rows
+        another = another and not lacks_memory(s.head[LARGEST] + 1.0, s, kind)
+        another = another and take(X, row, s, work)
         measure(changed, another, s, work, kind)
-        if not another:
-            return t
-        changed = update(s, work, kind)
+        if not another and not prunes_on:
+            return row
+        row += another
+        changed = update(another, s, work, kind)
         if changed == TOO_MANY:
-            return -(t + 1)
-    return rows
+            return -row
 
 
 @paragraph
-def update(s: Structures, work: Workspace, kind: int) -> int:
+def update(arrives: bool, s: Structures, work: Workspace, kind: int) -> int:
     """UpdateSPC: learn the point work.x, of which work.point tells the odds.
 
     Returns the slot of the structure that changed and has to be measured again, NOBODY, or
     TOO_MANY if `make_room` has to go on pruning, or to merge what only the general union covers.
-    One place merges, because it is most of what there is to compile. Modified in place: s, work.
+    If more is to be pruned than can be done before that structure is measured, s.head[LOOKED] tells
+    so, and this is called once more, though no point arrives. One place merges, because it is most
+    of what there is to compile. Modified in place: s, work.
     """
-    fade_shares(s)
-    full = s.head[LIVE] >= s.head[CAPACITY]  # E11: while there is room, nothing but insertion
-    too_light = full and refresh_weights(s, work)
-    s.head[SEEN] += 1
-    if too_light or not full:
-        settle(one_more(s, work), full, s, work)
-        if not full:
-            return NOBODY
-        if kind == PLANE:  # hardly anything is pruned there: not worth compiling
-            return TOO_MANY
+    too_light = True
+    if arrives:
+        fade_shares(s)
+        full = s.head[LIVE] >= s.head[CAPACITY]  # E11: while there is room, nothing but insertion
+        too_light = full and refresh_weights(s, work)
+        s.head[SEEN] += 1
+        if too_light or not full:
+            settle(one_more(s, work), full, s, work)
+            if not full:
+                return NOBODY
+            if kind == PLANE:  # hardly anything is pruned there: not worth compiling
+                return TOO_MANY
+    if kind != PLANE and too_light:
         older, newer = first_to_prune(s, work)
         if older == NOBODY:
             s.head[LOOKED] = 0.0
@@ -228,7 +235,9 @@ def update(s: Structures, work: Workspace, kind: int) -> int:
     if not merged and s.head[GROWN] > grown:
         s.head[STALE] = changed + 1.0  # it has another seat, and its relations were not taken along
     if kind != PLANE and too_light:
-        return changed if merged and all_is_pruned(changed, other, s, work) else TOO_MANY
+        if merged:
+            look_on(other, s, work)
+        return changed if merged else TOO_MANY
     if merged and other == POINT:
         return changed
     settle(seat_left_free(other, s, work) if merged else one_more(s, work), True, s, work)

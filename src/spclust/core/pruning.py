@@ -14,7 +14,6 @@ from spclust.core.neighbours import closest_pair_within, first_smallest, read_od
 from spclust.core.slots import move, seat_left_free, seats
 from spclust.core.spreads import lacks_memory
 from spclust.core.structures import (
-    CAPACITY,
     IN_LOGS,
     LIVE,
     LOOKED,
@@ -50,19 +49,15 @@ def first_to_prune(s: Structures, work: Workspace) -> tuple[int, int]:
 
 
 @separate
-def all_is_pruned(changed: int, other: int, s: Structures, work: Workspace) -> bool:
-    """After the first merge: remove the other one, and tell whether that was all there is to prune.
+def look_on(other: int, s: Structures, work: Workspace) -> None:
+    """Remove the structure in slot `other`, a part of another one now, and look for more to prune.
 
-    s.head[LOOKED] is the id of the one that was too light. If there is more, `changed` has to be
-    measured before, and `prune` to go on from there. Modified in place: s, work.
+    s.head[LOOKED], the id of the one that was too light, tells from where on: 0 if there is no
+    more. Modified in place: s, work.
     """
-    looked_at = s.head[LOOKED]
     remove(other, s, work)
-    if next_too_light(s, looked_at) == NOBODY and s.head[LIVE] <= s.head[CAPACITY]:
-        s.head[LOOKED] = 0.0
-        return True
-    s.head[LOOKED], s.head[STALE] = looked_at + 1.0, changed + 1.0
-    return False
+    more = next_too_light(s, s.head[LOOKED]) != NOBODY
+    s.head[LOOKED] = s.head[LOOKED] + 1.0 if more else 0.0
 
 
 @paragraph
