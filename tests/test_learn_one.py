@@ -7,7 +7,8 @@ import pickle
 import numpy as np
 import pytest
 
-from spclust.core import stream
+import spclust
+from spclust.core import frame, stream
 from tests.fixed import SPC
 
 
@@ -42,6 +43,15 @@ def test_one_point_may_come_in_any_form(X, form):
         model.learn_one(form(x))
         expected.partial_fit(x[np.newaxis])
     assert model._stream.pool.tobytes() == expected._stream.pool.tobytes()
+
+
+def test_a_strided_point_compiles_nothing_new(X):
+    model = spclust.SPC(5).fit(X)
+    model.learn_one(X[0])
+    before = len(frame.in_units.signatures)
+    model.learn_one(np.repeat(X[1], 2)[::2])
+    assert model.n_samples_seen_ == len(X) + 2
+    assert len(frame.in_units.signatures) == before
 
 
 def test_a_single_feature_may_have_any_stride():

@@ -260,7 +260,7 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
     def __setattr__(self, name: str, value: Any) -> None:
         """Note a change of parameters: the next point is not learnt without a check."""
         super().__setattr__(name, value)
-        if name in self._parameter_constraints:
+        if name in self._parameter_constraints or name in TABLE:
             for checked in _MADE_ANEW:
                 self.__dict__.pop(checked, None)
 

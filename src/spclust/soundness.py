@@ -211,7 +211,7 @@ def _refuse_odds(s: Structures, live: int) -> None:
             "distances",
         )
         closest = min(closest, smallest)
-    _demand(live == 1 or closest < np.inf, "distances")
+    _demand(live == 1 or s.head[STALE] > 0.0 or closest < np.inf, "distances")
     order = s.connection[:live]
     _demand(bool(np.all((order >= 0.0) & (order <= s.head[CONNECTIONS]))), "distances")
 

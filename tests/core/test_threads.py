@@ -72,6 +72,40 @@ def test_a_failure_is_reported_when_all_has_ended(here):
     assert len(ended) == 1
 
 
+def test_after_a_failure_nothing_else_is_begun():
+    begun = []
+
+    def work(start, stop):
+        begun.append(start)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        in_stretches(work, 100, 2, 100)
+    assert len(begun) <= 2
+
+
+def test_nobody_waits_for_what_has_nothing_left_to_do():
+    """One caller keeps the other thread busy; a second one does all of its work itself."""
+    begun, end, done = threading.Event(), threading.Event(), []
+    first = threading.current_thread()
+
+    def occupy(start, stop):
+        if threading.current_thread() is not first:
+            begun.set()
+            assert end.wait(timeout=30)
+            return
+        assert begun.wait(timeout=30)
+        second.start()
+        second.join(timeout=30)
+        end.set()
+
+    second = threading.Thread(
+        target=lambda: in_stretches(lambda *_: done.append(end.is_set()), 4, 2, 4)
+    )
+    in_stretches(occupy, 2, 2, 2)
+    assert done == [False] * 4
+
+
 def _predict_in_child(model, X, answers):
     answers.put(model.predict(X))
 

@@ -87,19 +87,33 @@ def test_a_model_that_was_interrupted_before_a_rare_union_comes_back(d, seed):
     learn_with_interrupts(SPC(7, w_min=0.0, covariance_type="full"), X)
 
 
-def learn_with_interrupts(model, X):
-    """Interrupt a model whenever something rare is to be done; it comes to the same in the end."""
-    whole, broken = clone(model).fit(X), model.fit(X[:5])
+@pytest.mark.parametrize("n", [2, 7])
+def test_a_model_that_was_interrupted_between_two_prunes_comes_back(n):
+    """A structure has taken in another one, and has not been measured since."""
+    X = np.random.default_rng(n).normal(scale=4.0, size=(300, 2))
+    model = SPC(n, beta=0.3, w_min=0.6, nlt_max=9.0, covariance_type="full")
+    assert learn_with_interrupts(model, X, before="measure_slot") > 1
+
+
+def learn_with_interrupts(model, X, before="make_room"):
+    """Interrupt a model whenever something rare is to be done; it comes to the same in the end.
+
+    The number of interrupts.
+    """
+    whole, broken, interrupts = clone(model).fit(X), model.fit(X[:5]), 0
     while broken.n_samples_seen_ < len(X):
         with pytest.MonkeyPatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
-            patch.setattr(online, "make_room", interrupt)
+            patch.setattr(online, before, interrupt)
             broken.partial_fit(X[broken.n_samples_seen_ :])
         if broken._last.seen is None:  # interrupted
+            interrupts += 1
+            assert broken.clustering(eps=0.5).size == len(broken.structures_.mean)
             broken = SPC.from_bytes(broken.to_bytes())
             assert len(broken.labels_) == 0
         if broken.n_samples_seen_ < len(X):
             broken.partial_fit(X[broken.n_samples_seen_ :][:1])
     assert pool_of(broken.partial_fit(X[:1])) == pool_of(whole.partial_fit(X[:1]))
+    return interrupts
 
 
 def test_a_model_that_was_interrupted_before_its_memory_grew_comes_back(monkeypatch):

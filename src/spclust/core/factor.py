@@ -10,6 +10,7 @@ from spclust.arrays import Floats
 from spclust.core.compile import leaf, reduction
 from spclust.core.lanes import (
     LANES,
+    larger_of,
     load,
     load_until,
     root_of,
@@ -215,7 +216,9 @@ def renew_inverse(W: Floats, p: Floats, kept: Floats, taken: Floats) -> None:
         square += p[r] * p[r]
         kept[r] = square
     for r in range(0, d, LANES):
-        before, after = root_of(load_until(taken, r, d)), root_of(load_until(kept, r, d))
+        # None is below 1 but what is behind the last.
+        before = root_of(larger_of(load_until(taken, r, d), same(1.0)))
+        after = root_of(larger_of(load_until(kept, r, d), same(1.0)))
         store_until(before / after, kept, r, d)
         store_until(load_until(p, r, d) / (before * after), taken, r, d)
     for c in range(0, d, LANES):

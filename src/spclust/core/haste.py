@@ -50,7 +50,10 @@ def _remembering(resolve: Any) -> Any:
 
 @contextmanager
 def _garbage_kept() -> Iterator[None]:
-    """Millions of objects live until the end: to look for garbage among them is a seventh."""
+    """Millions of objects live until the end: to look for garbage among them is a seventh.
+
+    Threads that do something else meanwhile keep theirs as long.
+    """
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -67,14 +70,15 @@ def _haste() -> Iterator[None]:
         yield
         return
     resolve = BaseFunction.get_call_type
-    setattr(Scope, "__deepcopy__", _copy_of_scope)  # noqa: B010 - unknown to type checkers
-    setattr(BaseFunction, "get_call_type", _remembering(resolve))  # noqa: B010
     try:
+        setattr(Scope, "__deepcopy__", _copy_of_scope)  # noqa: B010 - unknown to type checkers
+        setattr(BaseFunction, "get_call_type", _remembering(resolve))  # noqa: B010
         with _garbage_kept():
             yield
     finally:
         setattr(BaseFunction, "get_call_type", resolve)  # noqa: B010
-        delattr(Scope, "__deepcopy__")
+        if hasattr(Scope, "__deepcopy__"):
+            delattr(Scope, "__deepcopy__")
 
 
 class _KernelCompiler(Compiler):

@@ -62,7 +62,7 @@ from spclust.core.structures import (
 from spclust.core.typicality import typicality_from_odds
 from spclust.core.workspace import Workspace, workspace
 
-TOO_MANY = -2  # in place of a slot: there is one structure more than N
+UNFINISHED = -2  # in place of a slot: `make_room` has to do the rest
 NO_ROWS = np.empty(0)
 NO_ROWS.flags.writeable = False  # kernels are compiled for rows that may not be written to
 
@@ -77,7 +77,7 @@ def learn(pool: Floats, X: Floats, scratch: Floats, row: int = 0) -> int:
     is called, and compiled, only when it is needed; first of all, if the last call was interrupted
     before it.
     """
-    step = point_kernel(kind_of(pool))
+    step = learning_kernel(kind_of(pool))
     while True:
         if pool[CRAMPED] > 0.0:
             return row
@@ -86,7 +86,7 @@ def learn(pool: Floats, X: Floats, scratch: Floats, row: int = 0) -> int:
         elif row * int(pool[FEATURES] + pool[TIMED]) < X.size:
             before, row = row, abs(step(pool, X, scratch, row))
             if row == before and pool[CRAMPED] == 0.0:
-                raise ValueError(f"Row {row} is not finite.")
+                raise ValueError(f"Row {row} is not finite, or X is not one row of numbers.")
         else:
             return row
 
@@ -101,15 +101,9 @@ unfinished_in_kernel = inner(unfinished)
 
 @cache
 def learning_kernel(kind: int) -> Any:
-    """The kernel that learns rows, compiled."""
+    """Machine code of the kernel that learns rows, for callers who have just what it takes."""
     memory = np.empty(1)
-    return compiled_once(kernels(kind).learn_rows, memory, NO_ROWS, memory, 0)
-
-
-@cache
-def point_kernel(kind: int) -> Any:
-    """Its machine code: for callers who know that they have just what it takes."""
-    return entry(learning_kernel(kind))
+    return entry(compiled_once(kernels(kind).learn_rows, memory, NO_ROWS, memory, 0))
 
 
 @cache
@@ -135,7 +129,7 @@ def make_room(pool: Floats, scratch: Floats, most: int | None = None) -> None:
 
 def measure_slot(slot: int, kind: int, pool: Floats, scratch: Floats) -> None:
     """Measure how a structure stands to all others, whatever was known of it."""
-    point_kernel(kind)(pool, NO_ROWS, scratch, -1 - slot)
+    learning_kernel(kind)(pool, NO_ROWS, scratch, -1 - slot)
 
 
 def measure_all(pool: Floats, scratch: Floats) -> None:
@@ -168,7 +162,7 @@ def kernels(kind: int) -> Kernels:
 
 @paragraph
 def learn_from(row: int, X: Floats, pool: Floats, scratch: Floats, kind: int) -> int:
-    """Learn the rows of X from `row` on, until one is not finite or leaves one structure too many.
+    """Learn the rows of X from `row` on, until one is not finite or cannot be learnt here alone.
 
     X holds the rows one after the other. The number of the row after the last one learnt, negative
     if `make_room` has to do the rest. What a point changed is measured together with the next
@@ -194,7 +188,7 @@ def learn_from(row: int, X: Floats, pool: Floats, scratch: Floats, kind: int) ->
             return row
         row += another
         changed = update(another, s, work, kind)
-        if changed == TOO_MANY:
+        if changed == UNFINISHED:
             return -row
 
 
@@ -203,7 +197,7 @@ def update(arrives: bool, s: Structures, work: Workspace, kind: int) -> int:
     """UpdateSPC: learn the point work.x, of which work.point tells the odds.
 
     Returns the slot of the structure that changed and has to be measured again, NOBODY, or
-    TOO_MANY if `make_room` has to go on pruning, or to merge what only the general union covers.
+    UNFINISHED if `make_room` has to go on pruning, or to merge what only the general union covers.
     If more is to be pruned than can be done before that structure is measured, s.head[LOOKED] tells
     so, and this is called once more, though no point arrives. One place merges, because it is most
     of what there is to compile. Modified in place: s, work.
@@ -219,14 +213,14 @@ def update(arrives: bool, s: Structures, work: Workspace, kind: int) -> int:
             if not full:
                 return NOBODY
             if kind == PLANE:  # hardly anything is pruned there: not worth compiling
-                return TOO_MANY
+                return UNFINISHED
     if kind != PLANE and too_light:
         older, newer = first_to_prune(s, work)
         if older == NOBODY:
             s.head[LOOKED] = 0.0
             return NOBODY
         if lacks_memory(s.rank[older] + s.rank[newer] + 1.0, s, kind):
-            return TOO_MANY
+            return UNFINISHED
     else:
         older, newer = closest_pair(s, work)
     grown = s.head[GROWN]
@@ -237,11 +231,11 @@ def update(arrives: bool, s: Structures, work: Workspace, kind: int) -> int:
     if kind != PLANE and too_light:
         if merged:
             look_on(other, s, work)
-        return changed if merged else TOO_MANY
+        return changed if merged else UNFINISHED
     if merged and other == POINT:
         return changed
     settle(seat_left_free(other, s, work) if merged else one_more(s, work), True, s, work)
-    return changed if merged else TOO_MANY
+    return changed if merged else UNFINISHED
 
 
 @inner

@@ -45,7 +45,7 @@ _TOLERATED = 1e-9  # the closest to 1 that may have to be neglected, because rou
 _CONVERGED = 1e-6  # relative: what is left then is the square of it
 _MOST_STRETCHES = 16  # steps of `stretch_by_factor`; four to eight are usual
 _LEAST_SHRINKING = 0.05  # of the squared change, from one of its steps to the next
-_STRETCHED = 1e-26  # squared: what is left of the change after the last step, relative
+_STRETCHED = 1e-26  # squared: what is left of the change after the last step, relative: 1e-13
 _CERTAINLY_OUTSIDE = 1e-9  # an eigenvalue closer to 1 is left to the way that is certain
 _LARGEST_STRETCH = 100.0  # of a factor, squared: its rounding errors grow as much
 _FARTHEST = 1e12  # squared distance of a point
@@ -126,7 +126,7 @@ def stretch_by_factor(S: Floats, W: Floats, e: Floats, rho: float, scratch: Unio
         if step > 1 and not change < _LEAST_SHRINKING * before:
             return False
         if step > 0 and change * change <= _STRETCHED * before * size:
-            break  # the next change, if it shrinks as this one did, is rounding
+            break  # the next change, if it shrinks as this one did, is too small to matter
         before = change
     else:
         return False

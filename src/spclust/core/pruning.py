@@ -1,8 +1,8 @@
 """Pruning: structures that have become too light are merged where they are typical, or forgotten.
 
-Mostly one is, and it was a single point: `first_to_prune` finds it, and `online` merges it as it
-does any other. All the rest, and the union of any two spreads, is rare and long to compile: `prune`
-is a kernel of its own.
+`first_to_prune` finds them, and `online` merges them as it does any other. What is left, in two
+dimensions and where spreads take the general union, is rare and long to compile: `prune` is a
+kernel of its own.
 """
 
 import numpy as np

@@ -139,7 +139,7 @@ class Stream(ReadStream):
 
     def point_learner(self) -> tuple[Any, Floats, Floats, tuple[int]]:
         """What learning one point at a time needs: machine code, its memories, a point's shape."""
-        learn, shape = online.point_kernel(kind_of(self.pool)), (int(self.pool[FEATURES]),)
+        learn, shape = online.learning_kernel(kind_of(self.pool)), (int(self.pool[FEATURES]),)
         if self.framed:
             learn = self._learner_in_frame(learn)
         elif self.params.natural:
@@ -160,7 +160,8 @@ class Stream(ReadStream):
             if pool[SEEN] + 1.0 >= due:
                 return 0
             stamps = x.size - d
-            point = frame.in_units(x[stamps:].reshape(1, d), s.origin, s.unit).reshape(d)
+            plain = np.ascontiguousarray(x[stamps:])  # else another kernel compiles
+            point = frame.in_units(plain.reshape(1, d), s.origin, s.unit).reshape(d)
             if stamps:
                 point = np.concatenate([x[:stamps], point])
             learnt: int = learn(pool, point, scratch, row)
@@ -183,6 +184,4 @@ class Stream(ReadStream):
         """Prune, after a point was learnt that left something to prune."""
         online.make_room(self.pool, self.scratch)
         if self.pool[CRAMPED] > 0.0:
-            nothing = np.empty(0)
-            nothing.flags.writeable = False
-            self._learn_flat(nothing)
+            self._learn_flat(online.NO_ROWS)

@@ -34,7 +34,11 @@ def in_stretches(work: Callable[[int, int], None], rows: int, threads: int, stre
                 start, stop = left.popleft()
             except IndexError:
                 return
-            work(start, stop)
+            try:
+                work(start, stop)
+            except BaseException:
+                left.clear()  # what the others are at is all that they do
+                raise
 
     if threads == 1:
         take()
@@ -44,7 +48,8 @@ def in_stretches(work: Callable[[int, int], None], rows: int, threads: int, stre
     try:
         take()
     finally:
-        failures = [done.exception() for done in waiting]
+        # What has not begun has nothing to do any more.
+        failures = [done.exception() for done in waiting if not done.cancel()]
     for failure in failures:
         if failure is not None:
             raise failure
