@@ -87,7 +87,7 @@ def needs(d: int, grown: int) -> tuple[float, float]:
 def learnt(name: str) -> tuple[float, int]:
     """Seconds a point after 50,000 points, and how many structures had grown."""
     blocks = [STREAMS[name].block(index) for index in range(9)]
-    model = SPC(N)
+    model = SPC(N, scale=1.0, eps=0.95)  # as in the other benchmarks
     for block in blocks[:5]:
         model.partial_fit(block)
     times = []
