@@ -48,14 +48,22 @@ class Limit(NamedTuple):
     most: float = float("inf")
 
 
+class Timed(NamedTuple):
+    """What was done, in which time."""
+
+    points: int
+    seconds: float
+    quickest: float  # seconds a point, of the quickest chunk
+
+
 def timed(
     feed: Iterator[tuple[int, Chunk]],
     call: Callable[[Any], Any],
     points: int | None,
     limit: Limit,
-) -> tuple[int, float]:
-    """Points done and seconds taken: as many points as told, or else as the limit allows."""
-    done, elapsed = 0, 0.0
+) -> Timed:
+    """Do as many points as told, or else as the limit allows."""
+    done, elapsed, quickest = 0, 0.0, float("inf")
 
     def more() -> bool:
         if points is not None:
@@ -64,26 +72,11 @@ def timed(
 
     while more():
         size, chunk = next(feed)
-        elapsed += seconds(call, chunk)
+        took = seconds(call, chunk)
+        quickest = min(quickest, took / size)
+        elapsed += took
         done += size
-    return done, elapsed
-
-
-class Quickest:
-    """A call of many rows that notes what it takes for one if nobody else keeps the machine busy.
-
-    Nothing is learnt, so that all calls do the same work: the quickest of them tells. What two
-    threads take shows only while both cores are free.
-    """
-
-    def __init__(self, call: Callable[[Any], Any]) -> None:
-        self.call, self.seconds = call, float("inf")
-
-    def __call__(self, argument: Any) -> None:
-        """Do it, and keep the time if it is the shortest."""
-        started = time.perf_counter()
-        self.call(argument)
-        self.seconds = min(self.seconds, (time.perf_counter() - started) / len(argument))
+    return Timed(done, elapsed, quickest)
 
 
 class Feed:
@@ -167,10 +160,10 @@ class Worker:
     def _learn(self, stream: Stream, job: dict[str, Any]) -> Answer:
         feed, call = self._feed(stream, job["measure"]), self._call(job["measure"])
         burn_in, points = job["plan"] or (None, None)
-        burn_in, _ = timed(feed, call, burn_in, Limit(MIN_BURN_IN, job["budget"], BLOCK))
-        points, elapsed = timed(feed, call, points, Limit(MIN_POINTS, job["budget"]))
-        sample = {job["measure"]: 1e6 * elapsed / points}
-        return {"us": sample, "plan": (burn_in, points)}
+        burn_in = timed(feed, call, burn_in, Limit(MIN_BURN_IN, job["budget"], BLOCK)).points
+        done = timed(feed, call, points, Limit(MIN_POINTS, job["budget"]))
+        sample = {job["measure"]: 1e6 * done.seconds / done.points}
+        return {"us": sample, "plan": (burn_in, done.points)}
 
     def _fastest_measure(self) -> str:
         return f"batch {max(self.competitor.batches):,}" if self.competitor.batches else "one"
@@ -179,7 +172,7 @@ class Worker:
         learn = self._fastest_measure()
         burn_in, points = job["plan"] or (None, None)
         feed, call = self._feed(stream, learn), self._call(learn)
-        burn_in, _ = timed(feed, call, burn_in, Limit(MIN_BURN_IN, job["budget"], BLOCK))
+        burn_in = timed(feed, call, burn_in, Limit(MIN_BURN_IN, job["budget"], BLOCK)).points
         if self.competitor.batches:
             rows = np.concatenate([stream.block(index) for index in range(POOL)])
             feed = repeat((len(rows), [rows]))
@@ -188,11 +181,10 @@ class Worker:
         call = self.competitor.predict
         _, warm_up = next(feed)
         seconds(call, warm_up)
-        best = Quickest(call)
-        calls = best if self.competitor.batches else call  # a single point is timed without it
-        points, elapsed = timed(feed, calls, points, Limit(0, job["budget"]))
-        each = best.seconds if self.competitor.batches else elapsed / points
-        return {"us": {"predict": 1e6 * each}, "plan": (burn_in, points)}
+        done = timed(feed, call, points, Limit(0, job["budget"]))
+        # Nothing is learnt, so that all chunks are the same work; and what two threads take shows
+        # only while both cores are free.
+        return {"us": {"predict": 1e6 * done.quickest}, "plan": (burn_in, done.points)}
 
     def _ageing(self, stream: Stream, job: dict[str, Any]) -> Answer:
         """Cost of the first 10,000 points after the burn-in, and of 10,000 after many points.

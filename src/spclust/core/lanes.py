@@ -80,10 +80,7 @@ def store(typingctx: Any, y: Any, a: Any, i: Any) -> Any:
 def _before(builder: Any, i: Any, end: Any) -> Any:
     """For each of the places i to i + 7, whether it is before `end`."""
     places = ir.Constant(_WORDS, list(range(LANES)))
-    left = builder.insert_element(ir.Constant(_WORDS, ir.Undefined), builder.sub(end, i), _WORD(0))
-    first = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
-    left = builder.shuffle_vector(left, ir.Constant(_WORDS, ir.Undefined), first)
-    return builder.icmp_signed("<", places, left)
+    return builder.icmp_signed("<", places, everywhere(builder, builder.sub(end, i)))
 
 
 @_vector_function
@@ -139,10 +136,11 @@ def same_at(typingctx: Any, row: Any, i: Any) -> Any:
 
 
 def everywhere(builder: Any, number: Any) -> Any:
-    """A vector of eight times the same number."""
-    one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), number, _WORD(0))
+    """A vector of eight times the same number, of whatever type."""
+    nothing = ir.Constant(ir.VectorType(number.type, LANES), ir.Undefined)
+    one = builder.insert_element(nothing, number, _WORD(0))
     first = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
-    return builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), first)
+    return builder.shuffle_vector(one, nothing, first)
 
 
 def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:

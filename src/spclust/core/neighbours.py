@@ -105,29 +105,27 @@ def clear_from(slot: int, to_all: Relation) -> None:
         to_all.odds[i] = to_all.odds_back[i] = to_all.pair[i] = np.inf
 
 
+@inner
+def odds_in(slot: int, other: int, s: Structures) -> float:
+    """Odds of a structure in another one: what the later of both connections says."""
+    if s.connection[slot] >= s.connection[other]:
+        return s.odds[slot, other]
+    return s.odds_back[other, slot]
+
+
 @separate
 def read_odds(slot: int, s: Structures, odds: Floats) -> None:
-    """Odds of a structure in all live others, as the later of both connections says.
-
-    Modified in place: odds; that in itself is infinite.
-    """
+    """Odds of a structure in all live others. Modified in place: odds; in itself it is infinite."""
     for i in range(int(s.head[LIVE])):
-        later = s.connection[slot] >= s.connection[i]
-        odds[i] = s.odds[slot, i] if later else s.odds_back[i, slot]
+        odds[i] = odds_in(slot, i, s)
     odds[slot] = np.inf
 
 
 @separate
 def read_relation(slot: int, s: Structures, to_all: Relation) -> None:
-    """How a structure stands to all others: what the later of both connections says.
-
-    Modified in place: to_all.
-    """
+    """How a structure stands to all others. Modified in place: to_all."""
     for i in range(int(s.head[LIVE])):
-        if s.connection[slot] >= s.connection[i]:
-            to_all.odds[i], to_all.odds_back[i] = s.odds[slot, i], s.odds_back[slot, i]
-        else:
-            to_all.odds[i], to_all.odds_back[i] = s.odds_back[i, slot], s.odds[i, slot]
+        to_all.odds[i], to_all.odds_back[i] = odds_in(slot, i, s), odds_in(i, slot, s)
         to_all.pair[i] = slot_pair(slot, i, s)
     clear_from(int(s.head[LIVE]), to_all)
     # No structure is its own neighbour.
