@@ -3,6 +3,8 @@
 import contextlib
 import copy
 import pickle
+import sys
+import threading
 
 import numpy as np
 import pytest
@@ -85,6 +87,49 @@ def test_a_bad_point_is_refused_and_nothing_is_lost(X, x, sentence):
     assert model._stream.pool.tobytes() == before
     model.learn_one(X[1])
     assert model.n_samples_seen_ == len(X) + 2
+
+
+@pytest.mark.parametrize(
+    ("stamp", "scale"), [(None, 1.0), (None, "auto"), (9.0, 1.0), (9.0, "auto")]
+)
+@pytest.mark.parametrize("shape", [(0,), (1,), (3,), (4,), (6,), (1, 2), (2, 1), (2, 2), ()])
+def test_an_array_of_another_shape_is_refused_and_nothing_is_lost(X, stamp, scale, shape):
+    model = SPC(5, scale=scale).fit(X, t=None if stamp is None else np.full(len(X), stamp))
+    for x in X[:2]:
+        model.learn_one(x, t=stamp)
+    before = model._stream.pool.tobytes()
+    with pytest.raises(ValueError, match=r"shape|features"):
+        model.learn_one(np.ones(shape), t=stamp)
+    assert model._stream.pool.tobytes() == before
+    model.learn_one(X[2], t=stamp)
+    assert model.n_samples_seen_ == len(X) + 3
+
+
+def test_single_points_do_not_wait_for_a_busy_thread(X):
+    model, points, turns = SPC(5).fit(X), list(X) * 20, [0]
+    model.learn_one(X[0])
+    done = threading.Event()
+
+    def be_busy():
+        while not done.is_set():
+            turns[0] += 1
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(0.02)  # much longer than to learn all points
+    busy = threading.Thread(target=be_busy)
+    busy.start()
+    try:
+        waited = 0
+        for x in points:
+            before = turns[0]
+            model.learn_one(x)
+            waited += turns[0] != before
+    finally:
+        done.set()
+        sys.setswitchinterval(interval)
+        busy.join()
+    assert turns[0] > 0
+    assert waited <= len(points) / 100
 
 
 @pytest.mark.parametrize("k", [1, 2, 12])

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from spclust.arrays import Floats
 from spclust.core.clock import stamped
 from spclust.core.kinds import kind_for
-from spclust.core.stream import Stream
+from spclust.core.stream import PointLearner, Stream
 from spclust.core.typicality import exponent
 from spclust.last_rows import NO_ROWS, NOT_LEARNT_IN_FULL, SOMETHING_ELSE, LastRows
 from spclust.merging import Mergeable
@@ -24,8 +24,6 @@ from spclust.tracking import Tracker
 from spclust.watching import Watcher
 
 _ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
-
-_MADE_ANEW = ("_learner", "_valid")  # attributes that no change of parameters outlives
 
 # Parameters that the state is built from: they cannot change in the middle of a stream.
 _BUILT_IN = ("n_structures", "m", "scale", "covariance_type", "max_rank")
@@ -48,7 +46,15 @@ def online_params(model: Any, d: int, kind: int) -> Params:
     )
 
 
-class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class _Quick:
+    """A place for what learns single points: found sooner than among the other attributes."""
+
+    __slots__ = ("_learner",)
+
+    _learner: PointLearner | None  # None, or nothing, if a check is needed first
+
+
+class SPC(_Quick, Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Single-pass possibilistic clustering of a data stream.
 
     SPC sees every point once and keeps at most `n_structures` structures: mean, covariance,
@@ -147,8 +153,9 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
     array([0, 1])
     """
 
+    __slots__ = ()  # where scikit-learn looks for those that it could not store: see `_Quick`
+
     _built_with: dict[str, Any]  # parameters that may not change in the middle of the stream
-    _learner: tuple[Any, Floats, Floats, tuple[int]]  # there while no check is needed
     _valid: bool  # there once parameters were checked
 
     _parameter_constraints = {  # noqa: RUF012 - the name and form that scikit-learn asks for
@@ -231,26 +238,30 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
         `partial_fit`. Features go by their order, names are not looked at. There are no `labels_`
         for such points: ask `predict`.
         """
-        learnt = 0
-        try:
-            learn, pool, scratch, shape = self._learner
-            # Just what the machine code takes: of all this it looks at the strides alone.
-            if type(x) is _ARRAY and x.dtype is _FLOAT64 and x.shape == shape:
-                learnt = learn(pool, x if t is None else stamped(x, t, pool), scratch, 0)
+        # Just what the machine code takes, which looks at the rest itself.
+        if type(x) is _ARRAY and x.dtype is _FLOAT64 and x.ndim == 1:
+            try:
+                learn, pool, scratch, address = self._learner  # type: ignore[misc]
+            except (AttributeError, TypeError):  # the first point, or parameters were changed
+                pass
+            else:
+                learnt = learn(pool, x if t is None else stamped(x, t, pool), scratch, address)
                 if learnt == 1:
                     return
-        except AttributeError:  # the first point, or parameters were changed
-            pass
-        if learnt == -1:
-            self._stream.make_room()
-            if self._stream.pool is not pool:  # it has grown
-                self._learner = self._point_learner()
-            if self._tracker is not None and self.track_every is not None:
-                self._look_if_it_is_time(self._stream, self._tracker, self.track_every)
-            return
+                if learnt == -1:
+                    self._make_room(pool)
+                    return
         self._learn(self._as_row(x), t, new=not self.__sklearn_is_fitted__(), gapless=False)
         self._last = SOMETHING_ELSE
         self._learner = self._point_learner()
+
+    def _make_room(self, pool: Floats) -> None:
+        """Prune, after a single point was learnt; and look at the clusters, if it is time to."""
+        self._stream.make_room()
+        if self._stream.pool is not pool:  # it has grown
+            self._learner = self._point_learner()
+        if self._tracker is not None and self.track_every is not None:
+            self._look_if_it_is_time(self._stream, self._tracker, self.track_every)
 
     def _as_row(self, x: Any) -> Any:
         if np.ndim(x) != 1:
@@ -261,11 +272,11 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
         """Note a change of parameters: the next point is not learnt without a check."""
         super().__setattr__(name, value)
         if name in self._parameter_constraints or name in TABLE:
-            for checked in _MADE_ANEW:
-                self.__dict__.pop(checked, None)
+            self._learner = None
+            self.__dict__.pop("_valid", None)
 
     def _learn(self, X: Any, t: Any, *, new: bool, gapless: bool) -> Self:
-        self.__dict__.pop("_learner", None)
+        self._learner = None
         if "_valid" not in self.__dict__:  # to look again takes as long as to learn 50 points
             self._check_parameters()
         if not new:
@@ -297,7 +308,7 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
         if gapless:
             kept = slice(None) if last.nlt is None else ~self._outlying(last.nlt)
             self._first = np.unique(last.nearest[kept])
-        self.__dict__.pop("_learner", None)
+        self._learner = None
         self._valid = True
         return self
 
@@ -327,8 +338,7 @@ class SPC(Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # 
             if self._last.seen == self._stream.seen:
                 self.labels_  # noqa: B018 - from here on the rows are not needed any more
             self._last = self._last._replace(rows=None)
-        state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in _MADE_ANEW}
+        return {name: value for name, value in vars(self).items() if name != "_valid"}
 
     def __copy__(self) -> Self:
         """Copy the state too: two models that learn into one stream would both be wrong."""

@@ -110,7 +110,7 @@ def _take_in(model: Any, others: list[Any], when: When) -> None:
     params = model._online_params(model.n_features_in_)
     model._stream = Stream.united(streams, params, concurrent=when == "concurrent")
     model._last, model._first = SOMETHING_ELSE, NO_ROWS
-    model.__dict__.pop("_learner", None)
+    model._learner = None
 
 
 def _refuse_differences(model: Any, other: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from spclust.arrays import Floats, Integers, Rows
-from spclust.core.stream import Stream
+from spclust.core.stream import PointLearner, Stream
 from spclust.core.structures import SEEN
 from spclust.tracking import ClusterEvent, Tracker
 
@@ -85,20 +85,20 @@ class Watcher:
         if stream.pool[SEEN] % every == 0.0 and tracker.looked < stream.seen:
             tracker.look(stream.look(stream.clusters(self.eps, int(self.min_samples))))
 
-    def _point_learner(self) -> tuple[Any, Floats, Floats, tuple[int]]:
+    def _point_learner(self) -> PointLearner:
         """What learning one point at a time needs, see `Stream`; it looks when it is time to."""
         stream, tracker, every = self._stream, self._tracker, self.track_every
-        learn, pool, scratch, shape = stream.point_learner()
+        learn, pool, scratch, address = plain = stream.point_learner()
         if tracker is None or every is None:
-            return learn, pool, scratch, shape
+            return plain
 
-        def learn_and_look(pool: Floats, x: Floats, scratch: Floats, row: int) -> int:
-            learnt: int = learn(pool, x, scratch, row)
+        def learn_and_look(pool: Floats, x: Floats, scratch: Floats, address: int) -> int:
+            learnt: int = learn(pool, x, scratch, address)
             if learnt == 1 and pool[SEEN] % every == 0.0:
                 self._look_if_it_is_time(stream, tracker, every)
             return learnt
 
-        return learn_and_look, pool, scratch, shape
+        return learn_and_look, pool, scratch, address
 
     def _tracking(self, what: str) -> Tracker:
         self._fitted_stream(what)

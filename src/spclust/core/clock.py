@@ -39,6 +39,12 @@ def row_width(s: Structures) -> int:
 
 
 @inner
+def holds(rows: int, X: Floats, s: Structures) -> bool:
+    """Whether X holds just so many rows, one number after the other."""
+    return X.size == rows * row_width(s) and (X.size < 2 or X.strides[0] == X.itemsize)
+
+
+@inner
 def take(X: Floats, row: int, s: Structures, work: Workspace) -> bool:
     """Make a row of X the point work.x; whether it is finite. Modified in place: s, work."""
     start, sum_of_zeros = row * row_width(s), 0.0

@@ -67,6 +67,16 @@ def compiled_once(dispatcher: Any, *arguments: Any) -> Any:
     return dispatcher
 
 
+def address_of(dispatcher: Any) -> int:
+    """Where the code of a kernel that is `compiled_once` is, for other kernels; 0 if unknown."""
+    try:
+        overload = next(iter(dispatcher.overloads.values()))
+        where: int = overload.library.get_pointer_to_function(overload.fndesc.llvm_func_name)
+    except AttributeError:  # plain Python, or a Numba of another make
+        return 0
+    return where
+
+
 def entry(dispatcher: Any) -> Any:
     """The machine code of a kernel that is `compiled_once`, to be called with just those types.
 
@@ -76,6 +86,11 @@ def entry(dispatcher: Any) -> Any:
         return next(iter(dispatcher.overloads.values())).entry_point
     except AttributeError:  # plain Python, or a Numba of another make
         return dispatcher
+
+
+def holding(function: Callable[..., Any]) -> Any:
+    """A kernel that does not let other threads of Python run meanwhile: see `held`."""
+    return _compiled(function, {**_OPTIONS, "nogil": False})
 
 
 def allocating(function: Callable[..., Any]) -> Any:

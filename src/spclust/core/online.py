@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.core.clock import fade_shares, row_width, take
-from spclust.core.compile import compiled_once, entry, inner, kernel, paragraph
+from spclust.core.clock import fade_shares, holds, take
+from spclust.core.compile import address_of, compiled_once, entry, inner, kernel, paragraph
 from spclust.core.footprint import fading, updated_total
+from spclust.core.held import learn_point
 from spclust.core.kinds import PLANE, plain
 from spclust.core.lanes import LANES, below_bits, load, store
 from spclust.core.merging import measure, merge, point_age, point_mass
@@ -77,15 +78,16 @@ def learn(pool: Floats, X: Floats, scratch: Floats, row: int = 0) -> int:
     is called, and compiled, only when it is needed; first of all, if the last call was interrupted
     before it.
     """
-    step = learning_kernel(kind_of(pool))
+    step, width = learning_kernel(kind_of(pool)), int(pool[FEATURES] + pool[TIMED])
     while True:
         if pool[CRAMPED] > 0.0:
             return row
         if unfinished(pool):
             make_room(pool, scratch)
-        elif row * int(pool[FEATURES] + pool[TIMED]) < X.size:
-            before, row = row, abs(step(pool, X, scratch, row))
-            if row == before and pool[CRAMPED] == 0.0:
+        elif row * width < X.size:
+            learnt = abs(step(pool, X[row * width :], scratch, X.size // width - row))
+            row += learnt
+            if learnt == 0 and pool[CRAMPED] == 0.0:
                 raise ValueError(f"Row {row} is not finite, or X is not one row of numbers.")
         else:
             return row
@@ -104,6 +106,17 @@ def learning_kernel(kind: int) -> Any:
     """Machine code of the kernel that learns rows, for callers who have just what it takes."""
     memory = np.empty(1)
     return entry(compiled_once(kernels(kind).learn_rows, memory, NO_ROWS, memory, 0))
+
+
+@cache
+def point_kernel(kind: int) -> tuple[Any, int]:
+    """Machine code that learns one row, and what it is called with after the scratch memory."""
+    learn = learning_kernel(kind)
+    address = address_of(kernels(kind).learn_rows)
+    if not address:
+        return learn, 1
+    memory = np.empty(1)
+    return entry(compiled_once(learn_point, memory, NO_ROWS, memory, 0)), address
 
 
 @cache
@@ -150,8 +163,8 @@ def kernels(kind: int) -> Kernels:
     """What is compiled for a kind, when it is first called."""
 
     @kernel
-    def learn_rows(pool: Floats, X: Floats, scratch: Floats, row: int) -> int:
-        return learn_from(row, X, pool, scratch, kind)
+    def learn_rows(pool: Floats, X: Floats, scratch: Floats, rows: int) -> int:
+        return learn_all(rows, X, pool, scratch, kind)
 
     @kernel
     def make_room(pool: Floats, scratch: Floats, most: int) -> None:
@@ -161,23 +174,23 @@ def kernels(kind: int) -> Kernels:
 
 
 @paragraph
-def learn_from(row: int, X: Floats, pool: Floats, scratch: Floats, kind: int) -> int:
-    """Learn the rows of X from `row` on, until one is not finite or cannot be learnt here alone.
+def learn_all(rows: int, X: Floats, pool: Floats, scratch: Floats, kind: int) -> int:
+    """Learn the rows of X until one is not finite or cannot be learnt here alone.
 
-    X holds the rows one after the other. The number of the row after the last one learnt, negative
-    if `make_room` has to do the rest. What a point changed is measured together with the next
-    point. With row = -1 - slot no row is learnt, but that slot is measured: another kernel for it
-    would take seconds to compile. Modified in place: pool, scratch.
+    X holds just so many rows, one after the other; if not, none is learnt. The number of those
+    learnt, negative if `make_room` has to do the rest. What a point changed is measured together
+    with the next point. With rows = -1 - slot no row is learnt, but that slot is measured: another
+    kernel for it would take seconds to compile. Modified in place: pool, scratch.
     """
     s = view_in_kernel(pool, kind)
     work = workspace(scratch, s)
-    changed, rows, learns = NOBODY, X.size // row_width(s), row >= 0
+    changed, row, learns = NOBODY, 0, rows >= 0
     if not learns:
-        changed, row, rows = -row - 1, 0, 0
+        changed, rows = -rows - 1, 0
         read_factor(changed, s.whiten, work.W)
         s.head[STALE] = 0.0
-    elif unfinished_in_kernel(s.head) or (X.size > 1 and X.strides[0] != X.itemsize):
-        return row  # interrupted before it pruned, or given what it was not compiled for
+    elif unfinished_in_kernel(s.head) or not holds(rows, X, s):
+        return 0  # interrupted before it pruned, or given what it was not compiled for
     while True:
         prunes_on = kind != PLANE and learns and s.head[LOOKED] > 0.0
         another = not prunes_on and row < rows

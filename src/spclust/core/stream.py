@@ -4,7 +4,7 @@ The faces of the library (scikit-learn and others) own one of these and do no ar
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -31,6 +31,11 @@ from spclust.core.structures import (
 from spclust.core.uniting import united
 from spclust.core.workspace import scratch_size
 from spclust.params import Params
+
+# Machine code, and what it is called with: a pool, here the point, scratch memory, and the address
+# of the code that it calls. It returns 1 if the point was learnt, -1 if then it has to be pruned, 0
+# if nothing was done. A plain tuple, which is taken apart soonest.
+PointLearner: TypeAlias = tuple[Any, Floats, Floats, int]
 
 
 class Stream(ReadStream):
@@ -137,14 +142,14 @@ class Stream(ReadStream):
             self._use(lambda: enlarged(pool, self.params), d, 2 * pool.size)  # noqa: B023 - at once
             row = online.learn(self.pool, rows, self.scratch, row)
 
-    def point_learner(self) -> tuple[Any, Floats, Floats, tuple[int]]:
-        """What learning one point at a time needs: machine code, its memories, a point's shape."""
-        learn, shape = online.learning_kernel(kind_of(self.pool)), (int(self.pool[FEATURES]),)
+    def point_learner(self) -> PointLearner:
+        """What learning one point at a time needs."""
+        learn, address = online.point_kernel(kind_of(self.pool))
         if self.framed:
             learn = self._learner_in_frame(learn)
         elif self.params.natural:
             learn = self._learner_that_looks(learn)
-        return learn, self.pool, self.scratch, shape
+        return learn, self.pool, self.scratch, address
 
     def _learner_in_frame(self, learn: Any) -> Any:
         """A learner of one point that takes it in the unit of the data; 0 if `learn` has to do it.
@@ -156,15 +161,15 @@ class Stream(ReadStream):
         if not np.all(s.unit > 0.0):
             due = 0.0
 
-        def learn_in_frame(pool: Floats, x: Floats, scratch: Floats, row: int) -> int:
-            if pool[SEEN] + 1.0 >= due:
+        def learn_in_frame(pool: Floats, x: Floats, scratch: Floats, address: int) -> int:
+            stamps = int(pool[TIMED])
+            if pool[SEEN] + 1.0 >= due or x.size != d + stamps:
                 return 0
-            stamps = x.size - d
             plain = np.ascontiguousarray(x[stamps:])  # else another kernel compiles
             point = frame.in_units(plain.reshape(1, d), s.origin, s.unit).reshape(d)
             if stamps:
                 point = np.concatenate([x[:stamps], point])
-            learnt: int = learn(pool, point, scratch, row)
+            learnt: int = learn(pool, point, scratch, address)
             return learnt
 
         return learn_in_frame
@@ -172,10 +177,10 @@ class Stream(ReadStream):
     def _learner_that_looks(self, learn: Any) -> Any:
         """A learner of one point; 0 if `learn` has to do it, because it is time to look around."""
 
-        def learn_until_due(pool: Floats, x: Floats, scratch: Floats, row: int) -> int:
+        def learn_until_due(pool: Floats, x: Floats, scratch: Floats, address: int) -> int:
             if pool[SEEN] + 1.0 >= pool[CUT_DUE]:
                 return 0
-            learnt: int = learn(pool, x, scratch, row)
+            learnt: int = learn(pool, x, scratch, address)
             return learnt
 
         return learn_until_due

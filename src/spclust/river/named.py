@@ -64,8 +64,8 @@ class NamedStream:
 
     def refresh(self) -> None:
         """Make `learn_plain` learn into the memories that the stream has now."""
-        learn, pool, scratch, (d,) = self.stream.point_learner()
-        timed = self.stream.clock is not None
+        learn, pool, scratch, address = self.stream.point_learner()
+        d, timed = len(self.names), self.stream.clock is not None
         pick, pack, row, start = self._pick, self._pack, np.empty(d + timed), 8 * timed
 
         def learn_plain(x: Mapping[Name, Any], t: Any) -> int:
@@ -78,7 +78,7 @@ class NamedStream:
             if timed:
                 row[0] = t
             pack(row, start, *pick(x if type(x) is dict else only_what_is_there(x)))
-            learnt: int = learn(pool, row, scratch, 0)  # 0 if a number is not finite
+            learnt: int = learn(pool, row, scratch, address)  # 0 if a number is not finite
             return learnt
 
         self.learn_plain = learn_plain
