@@ -140,7 +140,7 @@ def main() -> int:
     console = Console() if sys.stdout.isatty() else Console(width=160)
     results = Results(machine=machine.describe())
     groups = list((schedule.quick if options.quick else schedule.full)(chosen(options.only)))
-    starts = {"import": 3, "import and first fit": 3}
+    starts = {"import": 3, "import and first fit": 5}
     with display(console) as shown:
         run_startup(results, starts if options.quick else {**starts, "cold compile": 2}, shown)
         run_groups(groups, results, options.out / "workers.log", shown)

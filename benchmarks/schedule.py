@@ -52,6 +52,8 @@ def full(peers: Sequence[Competitor] = PEERS) -> Iterator[Group]:
     """The whole benchmark."""
     for stream in STREAMS:
         yield Group(stream, tuple(_stream_jobs(stream, peers, 0.5)), rounds=5)
+        # Now and again, because both cores of a shared machine are seldom free at once for long.
+        yield Group("two cores", tuple(_core_jobs(0.5)), rounds=4)
     others = [
         Job(one, "2-D", n, measure, 0.3)
         for n in OTHER_SIZES
@@ -90,5 +92,8 @@ def _stream_jobs(stream: str, peers: Sequence[Competitor], budget: float) -> Ite
     if stream == "2-D":
         for variant in VARIANTS:
             yield Job(variant, stream, 50, "batch 10,000", budget)
-        for one in (SPC, TWO_THREADS):
-            yield Job(one, stream, 30, "predict", budget)
+
+
+def _core_jobs(budget: float) -> Iterator[Job]:
+    for one in (SPC, TWO_THREADS):
+        yield Job(one, "2-D", 30, "predict", budget)

@@ -28,7 +28,7 @@ pool[LIVE] = 1
 view(pool).whiten[:] = 1.0
 least = np.empty((1, 1))
 least_nlt = offline.readers(FULL).least_nlt
-least_nlt(pool, np.ones(1), np.zeros(1, np.int64), least, offline.reading_memory(pool))
+least_nlt(pool, np.ones(1), np.zeros(1, np.int64), least, offline.reading_memory(view(pool)))
 print(float(least[0, 0]))
 print(sum(least_nlt.stats.cache_hits.values()))
 """

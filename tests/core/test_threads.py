@@ -8,19 +8,29 @@ import pytest
 
 from spclust import SPC
 from spclust.core import read_stream
-from spclust.core.threads import in_stretches
+from spclust.core.threads import in_stretches, shrinking_stretches
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2, 7, 100])
-@pytest.mark.parametrize(("threads", "stretches"), [(1, 1), (1, 5), (2, 2), (2, 8), (3, 7), (8, 8)])
-def test_every_row_is_worked_on_once(rows, threads, stretches):
+@pytest.mark.parametrize(("threads", "least"), [(1, 1), (1, 5), (2, 1), (2, 30), (3, 7), (8, 200)])
+def test_every_row_is_worked_on_once(rows, threads, least):
     visits = np.zeros(rows, dtype=int)
 
     def work(start, stop):
         visits[start:stop] += 1
 
-    in_stretches(work, rows, threads, stretches)
+    in_stretches(work, shrinking_stretches(rows, threads, least), threads)
     assert (visits == 1).all()
+
+
+def test_stretches_become_shorter_and_none_too_short():
+    ends = shrinking_stretches(100_000, 2, 1000)
+    lengths = np.diff(ends)
+    assert (ends[0], ends[-1]) == (0, 100_000)
+    assert lengths[0] == 33_333
+    assert (np.diff(lengths) <= 0).all()
+    assert set(lengths[-3:-1]) == {1000}
+    assert len(lengths) < 25
 
 
 def meet(names):
@@ -37,7 +47,7 @@ def meet(names):
 def test_threads_stay():
     names = set()
     for _ in range(5):
-        in_stretches(meet(names), 10, 2, 2)
+        in_stretches(meet(names), [0, 5, 10], 2)
     assert len(names) == 2
 
 
@@ -51,7 +61,7 @@ def test_a_thread_that_is_kept_waiting_gets_less_to_do():
         if len(done) == 7:
             slow.set()
 
-    in_stretches(work, 8, 2, 8)
+    in_stretches(work, list(range(9)), 2)
     assert done == [1, 2, 3, 4, 5, 6, 7, 0]
 
 
@@ -68,7 +78,7 @@ def test_a_failure_is_reported_when_all_has_ended(here):
         ended.append(start)
 
     with pytest.raises(MemoryError, match="no room"):
-        in_stretches(work, 10, 2, 2)
+        in_stretches(work, [0, 5, 10], 2)
     assert len(ended) == 1
 
 
@@ -87,7 +97,7 @@ def test_after_a_failure_nothing_else_is_begun(here):
         time.sleep(0.05)
 
     with pytest.raises(KeyboardInterrupt):
-        in_stretches(work, 100, 2, 100)
+        in_stretches(work, list(range(101)), 2)
     assert 2 <= len(begun) <= 5
 
 
@@ -108,9 +118,9 @@ def test_nobody_waits_for_what_has_nothing_left_to_do():
         end.set()
 
     second = threading.Thread(
-        target=lambda: in_stretches(lambda *_: done.append(end.is_set()), 4, 2, 4)
+        target=lambda: in_stretches(lambda *_: done.append(end.is_set()), [0, 1, 2, 3, 4], 2)
     )
-    in_stretches(occupy, 2, 2, 2)
+    in_stretches(occupy, [0, 1, 2], 2)
     assert done == [False] * 4
     assert waited == [False]
 
@@ -123,6 +133,7 @@ def _predict_in_child(model, X, answers):
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_threads_are_started_anew_in_a_forked_child(X, monkeypatch):
     monkeypatch.setattr(read_stream, "_WORK_OF_A_THREAD", 1)
+    monkeypatch.setattr(read_stream, "_WORK_OF_A_STRETCH", 1)
     model = SPC(10, n_jobs=2).fit(X)
     expected = model.predict(X)  # the parent has its threads now
     context = multiprocessing.get_context("fork")
@@ -140,6 +151,7 @@ def test_threads_are_started_anew_in_a_forked_child(X, monkeypatch):
 def test_threads_change_no_answer(X, monkeypatch, rows, n_jobs):
     alone = SPC(10).fit(X)
     monkeypatch.setattr(read_stream, "_WORK_OF_A_THREAD", 1)
+    monkeypatch.setattr(read_stream, "_WORK_OF_A_STRETCH", 1)
     shared = SPC(10, n_jobs=n_jobs).fit(X)
     assert np.array_equal(shared.predict(X[:rows]), alone.predict(X[:rows]))
     assert np.array_equal(shared.typicality(X[:rows]), alone.typicality(X[:rows]))

@@ -22,7 +22,6 @@ from spclust.core.structures import (
     REACH,
     SCALE,
     Structures,
-    view,
     view_in_kernel,
 )
 from spclust.core.typicality import Relation, nlt_from_odds
@@ -121,9 +120,8 @@ def dbscan_labels(adjacent: Booleans, min_samples: int) -> Integers:
     return labels
 
 
-def reading_memory(pool: Floats) -> Floats:
+def reading_memory(s: Structures) -> Floats:
     """Scratch memory of the two functions below; one for each thread."""
-    s = view(pool)
     d = s.drift.shape[1]
     return aligned(s.id.size + d * (LANES + 2) + spare_size(d, s.place.shape[1]))
 

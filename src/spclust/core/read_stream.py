@@ -27,7 +27,7 @@ from spclust.core.structures import (
     view,
 )
 from spclust.core.table import StructureTable
-from spclust.core.threads import in_stretches
+from spclust.core.threads import in_stretches, shrinking_stretches
 from spclust.core.workspace import scratch_size
 from spclust.looking import Look
 from spclust.params import Params
@@ -38,8 +38,8 @@ from spclust.params import Params
 _LARGEST_CHUNK = 65_536
 _CHUNK_WORK = 1e9  # multiplications
 _LARGEST_CHUNK_NUMBERS = 1_000_000
-_STRETCHES = 4  # for each thread
-_WORK_OF_A_THREAD = 400_000  # differences of a feature of a row and of a structure: about 0.2 ms
+# Differences of a feature of a row and of a structure: about 0.2 and 0.15 ms.
+_WORK_OF_A_THREAD, _WORK_OF_A_STRETCH = 400_000, 300_000
 
 
 class ReadStream:
@@ -158,7 +158,7 @@ class ReadStream:
         position[order] = np.arange(len(order)) if labels is None else labels
 
         def fill(part: slice, rows: Floats) -> None:
-            memory = offline.reading_memory(self.pool)
+            memory = offline.reading_memory(self.structures)
             read.nearest_structures(self.pool, rows, position, nearest[part], memory)
 
         self._for_each_chunk(fill, X, threads)
@@ -174,7 +174,7 @@ class ReadStream:
         group[self.order()] = labels
 
         def fill(part: slice, rows: Floats) -> None:
-            memory = offline.reading_memory(self.pool)
+            memory = offline.reading_memory(self.structures)
             read.least_nlt(self.pool, rows, group, nlt[part], memory)
 
         self._for_each_chunk(fill, X, threads)
@@ -215,9 +215,13 @@ class ReadStream:
             for part, rows in self._chunks(X, start, stop):
                 do(part, rows)
 
-        worth = int(len(X) * self.pool[LIVE] * X.shape[1] // _WORK_OF_A_THREAD)
-        stretches = max(1, min(_STRETCHES * threads, worth)) if threads > 1 else 1
-        in_stretches(work, len(X), min(threads, stretches), stretches)
+        of_a_row = max(1, int(self.pool[LIVE]) * X.shape[1])
+        threads = min(threads, len(X) * of_a_row // _WORK_OF_A_THREAD)
+        if threads < 2:
+            work(0, len(X))
+            return
+        least = max(1, _WORK_OF_A_STRETCH // of_a_row)
+        in_stretches(work, shrinking_stretches(len(X), threads, least), threads)
 
     def _chunks(
         self, X: Rows, start: int = 0, stop: int | None = None

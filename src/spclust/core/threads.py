@@ -7,6 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
 
+# Of what is left to do, a thread takes one of so many shares for each thread: with 1, a slow one
+# might hold on to half of the work.
+_SHARES = 1.5
+
 
 @cache
 def _others(threads: int) -> ThreadPoolExecutor:
@@ -18,14 +22,26 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_others.cache_clear)
 
 
-def in_stretches(work: Callable[[int, int], None], rows: int, threads: int, stretches: int) -> None:
-    """Do work(start, stop) for stretches of all rows on several threads, this one included.
+def shrinking_stretches(rows: int, threads: int, least: int) -> list[int]:
+    """Where to cut so many rows for several threads, from 0 on: the ends of stretches.
+
+    Long ones first, since each costs something, and short ones last, of `least` rows, so that all
+    threads are ready at about the same time.
+    """
+    ends = [0]
+    while ends[-1] < rows:
+        left = rows - ends[-1]
+        ends.append(ends[-1] + min(left, max(least, int(left / (_SHARES * threads)))))
+    return ends
+
+
+def in_stretches(work: Callable[[int, int], None], ends: list[int], threads: int) -> None:
+    """Do work(start, stop) for stretches of rows on several threads, this one included.
 
     Each takes the next one when it is ready: where the machine has other things to do, too, no
     thread waits long for another. The work must not share itself out in turn. All of it has ended
     when this returns or raises.
     """
-    ends = [rows * k // stretches for k in range(stretches + 1)]
     left = deque(pairwise(ends))  # safe to be shared
 
     def take() -> None:
