@@ -78,19 +78,14 @@ class Algorithm1:
 
     def closest_pair(self):
         """The pair with the smallest D (Eq. 3), the lowest index pair among equals (E12)."""
-        S = self.S
-        best, second, pair = np.inf, np.inf, (0, 1)
-        for i in range(len(S)):
-            for j in range(i + 1, len(S)):
-                a, b = self.log_odds(S[j].mu, S[i]), self.log_odds(S[i].mu, S[j])
-                # D / (1 - D) = (1 + e^a)(1 + e^b) - 1 orders like D and never saturates.
-                closeness = np.logaddexp(np.logaddexp(a, b), a + b)
-                if closeness < best:
-                    best, second, pair = closeness, best, (i, j)
-                else:
-                    second = min(second, closeness)
-        self.note_decision(best, second)
-        return pair
+        means = np.array([s.mu for s in self.S])
+        log_odds = np.array([self.log_odds(means, s) for s in self.S])
+        # D / (1 - D) = (1 + e^a)(1 + e^b) - 1 orders like D and never saturates.
+        a, b = log_odds, log_odds.T
+        closeness = np.logaddexp(np.logaddexp(a, b), a + b)
+        closeness[np.tril_indices(len(means))] = np.inf  # each pair once
+        self.note_decision(*np.partition(closeness, 1, axis=None)[:2])
+        return np.unravel_index(np.argmin(closeness), closeness.shape)
 
     def note_decision(self, a, b):
         """Remember how far apart two numbers were, one of which was found to be the smaller."""
@@ -111,11 +106,15 @@ class Algorithm1:
         del self.S[j]
 
     def log_odds(self, x, s):
-        """log(q^(1/(m-1))), where u = 1 / (1 + q^(1/(m-1))) is the typicality of x in s (Eq. 2)."""
-        self.evaluations += 1
+        """log(q^(1/(m-1))), where u = 1 / (1 + q^(1/(m-1))) is the typicality of x in s (Eq. 2).
+
+        For a point x (d,), or for each of several (k, d).
+        """
         delta = x - s.mu
-        q = delta @ np.linalg.solve(s.Sigma, delta)
-        return np.log(q) / (self.m - 1) if q > 0 else -np.inf
+        q = np.sum(delta * np.linalg.solve(s.Sigma, delta.T).T, axis=-1)
+        self.evaluations += q.size
+        with np.errstate(divide="ignore"):
+            return np.log(np.maximum(q, 0.0)) / (self.m - 1)
 
 
 def nlt(log_odds):

@@ -1,6 +1,9 @@
 """One Spark session for all tests of this folder, on a Java that the machine or pip has."""
 
+import numpy as np
 import pytest
+
+from spclust import SPC
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'spclust[spark]'")
 
@@ -24,6 +27,7 @@ def java():
 @pytest.fixture(scope="session")
 def spark(java, tmp_path_factory):
     """Two cores of this machine; what fails is not tried again: new workers take seconds."""
+    SPC(n_structures=5).fit_predict(np.eye(20, 2))  # else all workers compile at once
     session = session_in(tmp_path_factory.mktemp("spark"), "local[2]")
     session.sparkContext.setLogLevel("OFF")
     yield session

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from benchmarks.spark_cluster import roles
+from sklearn.base import clone
 
 from spclust import SPC
 from tests.spark.killed_driver import FEATURES, MODEL
@@ -133,6 +134,7 @@ def points_of(numbers):
 
 @pytest.fixture(scope="module")
 def cluster(java, tmp_path_factory):
+    clone(MODEL).fit_predict(points_of(np.arange(1000)))  # else all executors compile at once
     folder = tmp_path_factory.mktemp("failures")
     points = folder / "points"
     points.mkdir()

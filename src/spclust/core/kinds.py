@@ -4,6 +4,7 @@ Each kind has a module of its own with the same few functions: see `spreads`. A 
 for one kind, which the compiler knows: it leaves out the branches of all others.
 """
 
+from collections.abc import Container
 from typing import NamedTuple
 
 from spclust.core.compile import COMPILED
@@ -13,7 +14,8 @@ FULL, PLANE, DIAGONAL, SPHERICAL, LOWRANK = range(5)
 # FIXED + d is FULL for d features, if there are not too many to be written out one by one: see
 # `fixed`. Only the kernel that learns is compiled for it.
 FIXED = 100
-FIXED_FEATURES = range(6, 17)  # with fewer, what does not depend on them takes most of the time
+# With fewer features, what does not depend on them takes most of the time.
+FIXED_FEATURES: Container[int] = range(6, 17)
 NAMES = {"full": FULL, "diag": DIAGONAL, "spherical": SPHERICAL, "lowrank": LOWRANK}
 
 
