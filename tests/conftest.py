@@ -24,14 +24,22 @@ settings.load_profile("spclust")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Tests go one by one to whoever is free; those of Spark, all of them, to one process."""
+    """Tests go one by one to whoever is free; those that share what takes long, to one process."""
     from xdist.scheduler import LoadScopeScheduling
 
-    class OneSpark(LoadScopeScheduling):
-        def _split_scope(self, nodeid):
-            return "spark" if nodeid.startswith("tests/spark/") else nodeid
+    together = ("tests/spark/", "tests/reproduce/test_command.py", "tests/command/test_checkpoints")
 
-    return OneSpark(config, log)
+    class SomeTogether(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return next((start for start in together if nodeid.startswith(start)), nodeid)
+
+    return SomeTogether(config, log)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    """One process more than cores: that of Spark, and those that start commands, mostly wait."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.fixture(scope="session")
