@@ -68,6 +68,34 @@ def test_a_change_in_one_kernel_reaches_the_kernels_that_call_it(tmp_path):
     assert hits == 0
 
 
+MADE_FOR_EACH_KIND = """
+from spclust.core.compile import address_of, compiled_once, kernel_of
+def made(kind):
+    @kernel_of(kind)
+    def own_kind(x):
+        return x + kind
+    return compiled_once(own_kind, 0.5)
+"""
+
+
+def test_kernels_of_two_kinds_that_two_processes_compiled_are_told_apart(tmp_path):
+    """Each process numbers its functions from 1: what they are called must tell the kind."""
+    (tmp_path / "made.py").write_text(MADE_FOR_EACH_KIND)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path)}
+
+    def told(code):
+        command = [sys.executable, "-c", f"from made import address_of, made\n{code}"]
+        return subprocess.run(command, env=environment, capture_output=True, check=True).stdout
+
+    told("made(1)")
+    told("made(2)")
+    both = "one, two = made(1), made(2)\n"
+    assert told(f"{both}print(one(0.0), two(0.0))").split() == [b"1.0", b"2.0"]
+    hits = "sum(one.stats.cache_hits.values()), sum(two.stats.cache_hits.values())"
+    assert told(f"{both}print({hits})").split() == [b"1", b"1"]
+    assert told(f"{both}print(address_of(one) == address_of(two))").split() == [b"False"]
+
+
 def test_a_kernel_that_cannot_be_kept_on_disk_works_all_the_same():
     names = {}
     exec("def double(x):\n    return 2.0 * x", names)  # code without a file has no cache

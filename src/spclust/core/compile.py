@@ -53,6 +53,21 @@ def kernel(function: Callable[..., Any]) -> Any:
     return _compiled(function, _OPTIONS)
 
 
+def kernel_of(kind: int) -> Callable[[Callable[..., Any]], Any]:
+    """`kernel`, for a function that is made anew for each kind of spreads: with a name of its own.
+
+    Machine code is found by its name. Numba numbers functions of one name as each process meets
+    them, so that kernels of two kinds, compiled by two processes, could have the same.
+    """
+
+    def compile_it(function: Callable[..., Any]) -> Any:
+        function.__name__ += f"_of_kind_{kind}"
+        function.__qualname__ += f"_of_kind_{kind}"
+        return kernel(function)
+
+    return compile_it
+
+
 def compiled_once(dispatcher: Any, *arguments: Any) -> Any:
     """A kernel compiled for the types of these arguments, and for no others.
 

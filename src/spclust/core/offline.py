@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spclust.arrays import Booleans, Floats, Integers
-from spclust.core.compile import allocating, kernel, paragraph
+from spclust.core.compile import allocating, kernel_of, paragraph
 from spclust.core.distances import distances_of_point
 from spclust.core.kinds import plain, spare_size
 from spclust.core.lanes import LANES
@@ -152,13 +152,13 @@ def readers(kind: int) -> Readers:
     if kind != plain(kind):
         return readers(plain(kind))
 
-    @kernel
+    @kernel_of(kind)
     def nearest_structures(
         pool: Floats, X: Floats, position: Integers, nearest: Integers, memory: Floats
     ) -> None:
         find_nearest(pool, X, position, nearest, memory, kind)
 
-    @kernel
+    @kernel_of(kind)
     def least_nlt(pool: Floats, X: Floats, group: Integers, least: Floats, memory: Floats) -> None:
         find_least_nlt(pool, X, group, least, memory, kind)
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from spclust.arrays import Floats
 from spclust.core.clock import fade_shares, holds, take
-from spclust.core.compile import address_of, compiled_once, entry, inner, kernel, paragraph
+from spclust.core.compile import address_of, compiled_once, entry, inner, kernel_of, paragraph
 from spclust.core.footprint import fading, updated_total
 from spclust.core.held import learn_point
 from spclust.core.kinds import PLANE, plain
@@ -162,11 +162,11 @@ class Kernels(NamedTuple):
 def kernels(kind: int) -> Kernels:
     """What is compiled for a kind, when it is first called."""
 
-    @kernel
+    @kernel_of(kind)
     def learn_rows(pool: Floats, X: Floats, scratch: Floats, rows: int) -> int:
         return learn_all(rows, X, pool, scratch, kind)
 
-    @kernel
+    @kernel_of(kind)
     def make_room(pool: Floats, scratch: Floats, most: int) -> None:
         prune(pool, scratch, most, kind)
 
