@@ -27,7 +27,13 @@ def pytest_xdist_make_scheduler(config, log):
     """Tests go one by one to whoever is free; those that share what takes long, to one process."""
     from xdist.scheduler import LoadScopeScheduling
 
-    together = ("tests/spark/", "tests/reproduce/test_command.py", "tests/command/test_checkpoints")
+    together = (
+        "tests/spark/test_failures.py",  # these two start clusters of their own
+        "tests/spark/test_java.py",
+        "tests/spark/",
+        "tests/reproduce/test_command.py",
+        "tests/command/test_checkpoints.py",
+    )
 
     class SomeTogether(LoadScopeScheduling):
         def _split_scope(self, nodeid):
