@@ -42,12 +42,6 @@ def pytest_xdist_make_scheduler(config, log):
     return SomeTogether(config, log)
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config):
-    """One process more than cores: that of Spark, and those that start commands, mostly wait."""
-    return (os.cpu_count() or 1) + 1
-
-
 @pytest.fixture(scope="session")
 def data_directory():
     """Published datasets: the folder SPCLUST_DATA, or shared/data beside the checkout."""
