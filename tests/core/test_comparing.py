@@ -65,7 +65,7 @@ def test_situations_have_something_of_everything():
 @settings(max_examples=30, deadline=None)
 @given(seeds, st.integers(1, 60), st.sampled_from([0.0, 0.02]), st.sampled_from([0.95, "auto"]))
 def test_streams_have_the_events_that_array_operations_see(seed, every, beta, eps):
-    X, _, _ = make_drifting(n_samples=1_500, n_events=6, seed=seed)
+    X, _, _ = make_drifting(n_samples=3_000, n_events=6, seed=seed)
     ours = SPC(40, scale=1.5, beta=beta, gamma=0.1, nlt_max=0.001, track_every=every, eps=eps)
     with mock.patch.object(tracking, "comparing", reference):
         theirs = clone(ours).fit(X)

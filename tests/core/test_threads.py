@@ -31,6 +31,7 @@ def test_stretches_become_shorter_and_none_too_short():
     assert (np.diff(lengths) <= 0).all()
     assert set(lengths[-3:-1]) == {1000}
     assert len(lengths) < 25
+    assert shrinking_stretches(100_000, 1, 1000) == [0, 100_000]
 
 
 def meet(names):

@@ -216,10 +216,7 @@ class ReadStream:
                 do(part, rows)
 
         of_a_row = max(1, int(self.pool[LIVE]) * X.shape[1])
-        threads = min(threads, len(X) * of_a_row // _WORK_OF_A_THREAD)
-        if threads < 2:
-            work(0, len(X))
-            return
+        threads = max(1, min(threads, len(X) * of_a_row // _WORK_OF_A_THREAD))
         least = max(1, _WORK_OF_A_STRETCH // of_a_row)
         in_stretches(work, shrinking_stretches(len(X), threads, least), threads)
 

@@ -7,10 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
 
-# Of what is left to do, a thread takes one of so many shares for each thread: with 1, a slow one
-# might hold on to half of the work.
-_SHARES = 1.5
-
 
 @cache
 def _others(threads: int) -> ThreadPoolExecutor:
@@ -26,12 +22,13 @@ def shrinking_stretches(rows: int, threads: int, least: int) -> list[int]:
     """Where to cut so many rows for several threads, from 0 on: the ends of stretches.
 
     Long ones first, since each costs something, and short ones last, of `least` rows, so that all
-    threads are ready at about the same time.
+    threads are ready at about the same time. Of what is left, one thread takes all, and one of two
+    a third, lest a slow one holds on to half of the work.
     """
     ends = [0]
     while ends[-1] < rows:
         left = rows - ends[-1]
-        ends.append(ends[-1] + min(left, max(least, int(left / (_SHARES * threads)))))
+        ends.append(ends[-1] + min(left, max(least, left // (2 * threads - 1))))
     return ends
 
 
