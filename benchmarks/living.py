@@ -16,7 +16,7 @@ from rich.table import Table
 
 from benchmarks import machine
 from spclust import SPC
-from spclust.core.stream import Stream
+from spclust.stream.stream import Stream
 
 POINTS, FIRST, REPEATS = 100_000, 50_000, 45  # short turns: some are not disturbed
 

@@ -15,9 +15,9 @@ from rich.table import Table
 
 from benchmarks.streams import STREAMS
 from spclust import SPC
-from spclust.core.lanes import load, same, smallest_of
-from spclust.core.parts import aligned
-from spclust.core.structures import GROWN
+from spclust.numerics.eight import load, same, smallest_of
+from spclust.numerics.memory import aligned
+from spclust.state.structures import GROWN
 
 N = 50
 ROUNDS = 20

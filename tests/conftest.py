@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from spclust.core import kinds
+from spclust.state import kinds
 
 # Each number of features for which loops are written out compiles a kernel of its own, which takes
 # as long as hundreds of streams. Two will do; with any other number kernels are those of 17.

@@ -12,8 +12,9 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics import normalized_mutual_info_score as nmi
 
 from spclust import SPC, SPCOutlierDetector, datasets, merge_all
-from spclust.core import cutting, frame
-from spclust.core.structures import CUT_DUE, DUE, view
+from spclust.auto import cut as cutting
+from spclust.auto import scale as frame
+from spclust.state.structures import CUT_DUE, DUE, view
 from tests.strategies import seeds, streams
 
 KINDS = ["full", "diag", "spherical", "lowrank"]

@@ -11,7 +11,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from spclust import SPC, covariance_union, plot, typicality
-from spclust.params import TABLE
+from spclust.parameters import TABLE
 
 GOOD = np.random.default_rng(0).normal(size=(50, 3))
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import spclust
-from spclust.core.compile import kernel, leaf
+from spclust.jit.decorators import kernel, leaf
 
 LEARN = """
 import numpy as np
@@ -19,10 +19,10 @@ print(model.structures_.count.tolist(), model.labels_.tolist(), model._stream.pr
 
 READ_A_DISTANCE = """
 import numpy as np
-from spclust.core import offline
-from spclust.core.kinds import FULL
-from spclust.core.structures import LIVE, empty_pool, view
-from spclust.params import Params
+from spclust.algorithm import clustering as offline
+from spclust.state.kinds import FULL
+from spclust.state.structures import LIVE, empty_pool, view
+from spclust.parameters import Params
 pool = empty_pool(Params(1, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0), 1)
 pool[LIVE] = 1
 view(pool).whiten[:] = 1.0
@@ -69,7 +69,7 @@ def test_a_change_in_one_kernel_reaches_the_kernels_that_call_it(tmp_path):
 
 
 MADE_FOR_EACH_KIND = """
-from spclust.core.compile import address_of, compiled_once, kernel_of
+from spclust.jit.decorators import address_of, compiled_once, kernel_of
 def made(kind):
     @kernel_of(kind)
     def own_kind(x):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from spclust import SPC
-from spclust.params import TABLE
+from spclust.parameters import TABLE
 
 ROOT = Path(__file__).parents[1]
 

@@ -17,10 +17,13 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import spclust
-from spclust import SPC, decay_from_half_life, estimator, last_rows
-from spclust.core import online, read_stream
-from spclust.core.kinds import PLANE
-from spclust.params import TABLE
+from spclust import SPC, decay_from_half_life
+from spclust.algorithm import update as online
+from spclust.estimators import last_batch as last_rows
+from spclust.estimators import spc as estimator
+from spclust.parameters import TABLE
+from spclust.state.kinds import PLANE
+from spclust.stream import query as read_stream
 
 VARIANTS = [
     SPC(),

@@ -15,8 +15,9 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
-from spclust import datasets, describing
-from spclust.core import structures as core_structures
+from spclust import datasets
+from spclust.inspection import description as describing
+from spclust.state import structures as core_structures
 from tests.fixed import SPC
 from tests.strategies import online_params, streams
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import spclust
-from spclust.core import frame, stream
+from spclust.auto import scale as frame
+from spclust.stream import stream
 from tests.fixed import SPC
 
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spclust import covariance_union, merge_all
-from spclust.core.footprint import damping_sum
+from spclust.algorithm.footprint import damping_sum
 from spclust.datasets import make_aggregation_like
 from spclust.metrics import nmi
 from tests.fixed import SPC
@@ -97,7 +97,7 @@ def test_weights_on_the_common_clock_fade_as_all_others_do():
     rng = np.random.default_rng(2)
     shards = [SPC(10, beta=0.05).fit(rng.normal(size=(90, 2)) * 5) for _ in range(3)]
     s = merge_all(shards)._stream
-    from spclust.core.structures import LIVE, view
+    from spclust.state.structures import LIVE, view
 
     live, pool = int(s.pool[LIVE]), view(s.pool)
     ages = pool.age[:live]

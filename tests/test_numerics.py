@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spclust.core.structures import FARTHEST, IN_LOGS, LIVE, view
+from spclust.state.structures import FARTHEST, IN_LOGS, LIVE, view
 from tests.fixed import SPC
 from tests.reference.algorithm1 import Algorithm1
 

@@ -16,7 +16,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from spclust import SPCOutlierDetector, last_rows, outliers
+from spclust import SPCOutlierDetector
+from spclust.estimators import last_batch as last_rows
+from spclust.estimators import outlier_detector as outliers
 from tests.fixed import SPC
 from tests.strategies import online_params, streams
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spclust.datasets import make_drifting
-from spclust.looking import Look
-from spclust.tracking import Tracker
+from spclust.tracking.observation import Look
+from spclust.tracking.tracker import Tracker
 from tests.fixed import SPC
 from tests.strategies import online_params, streams
 

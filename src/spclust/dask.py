@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.base import clone
 
 from spclust.arrays import Floats
-from spclust.estimator import SPC
-from spclust.merging import merge_all
+from spclust.estimators.model_merge import merge_all
+from spclust.estimators.spc import SPC
 from spclust.partitions import TOGETHER, BadRows, checked_policy, counted, template_of
 
 try:

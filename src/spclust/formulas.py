@@ -3,11 +3,11 @@
 import numpy as np
 import numpy.typing as npt
 
+from spclust.algorithm.typicality import exponent, mahalanobis_sq, nlt_from_odds
 from spclust.arrays import Floats
-from spclust.core.factor import invert_transposed, shifted_cholesky
-from spclust.core.typicality import exponent, mahalanobis_sq, nlt_from_odds
-from spclust.core.union import padded_spread, union_of_spreads
-from spclust.params import validate
+from spclust.covariance.union import padded_spread, union_of_spreads
+from spclust.numerics.cholesky import invert_transposed, shifted_cholesky
+from spclust.parameters import validate
 
 
 def typicality(

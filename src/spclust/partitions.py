@@ -5,7 +5,7 @@ from typing import Literal
 
 from sklearn.base import clone
 
-from spclust.estimator import SPC
+from spclust.estimators.spc import SPC
 
 BadRows = Literal["raise", "skip"]
 TOGETHER = 32  # models that one task merges

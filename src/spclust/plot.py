@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from spclust.arrays import Floats, Integers, Rows
-from spclust.describing import deviations
-from spclust.estimator import SPC
-from spclust.rows import checked_rows
+from spclust.estimators.rows import checked_rows
+from spclust.estimators.spc import SPC
+from spclust.inspection.description import deviations
 
 try:
     import matplotlib.pyplot as plt

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spclust.baselines import DBSTREAM, CluStream, DenStream, DStream, StreamSoNG
+from spclust.experiments.baselines import DBSTREAM, CluStream, DenStream, DStream, StreamSoNG
 
 # Of each class one that suits clusters of about one unit, and one that forgets and removes a lot.
 MODELS = [

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spclust.baselines import CluStream
+from spclust.experiments.baselines import CluStream
 from tests.strategies import streams
 
 river = pytest.importorskip("river.cluster")

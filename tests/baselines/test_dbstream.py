@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from spclust.baselines import DBSTREAM
+from spclust.experiments.baselines import DBSTREAM
 from tests.baselines.common import moving_blobs
 
 river = pytest.importorskip("river.cluster")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spclust.baselines import DenStream
+from spclust.experiments.baselines import DenStream
 from tests.baselines.common import moving_blobs
 from tests.reference.denstream import SlowDenStream
 from tests.strategies import streams

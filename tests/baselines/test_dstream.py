@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spclust.baselines import DStream
+from spclust.experiments.baselines import DStream
 from tests.baselines.common import moving_blobs
 from tests.reference.dstream import SlowDStream
 from tests.strategies import streams

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spclust.baselines import StreamSoNG
+from spclust.experiments.baselines import StreamSoNG
 from tests.baselines.common import moving_blobs, state
 from tests.reference.streamsong import SlowStreamSoNG
 from tests.strategies import streams

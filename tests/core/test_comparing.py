@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from spclust import tracking
-from spclust.core import comparing
 from spclust.datasets import make_drifting
-from spclust.looking import NOBODY, Look
+from spclust.tracking import comparison as comparing
+from spclust.tracking import tracker as tracking
+from spclust.tracking.observation import NOBODY, Look
 from tests.fixed import SPC
 from tests.reference import looks as reference
 from tests.strategies import seeds

@@ -3,12 +3,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from spclust.core.distances import distances_both_ways, distances_of_point
-from spclust.core.kinds import FULL
-from spclust.core.neighbours import first_smallest, smallest
-from spclust.core.structures import GROWN, LIVE, empty_pool, view, view_in_kernel
-from spclust.core.workspace import scratch_size, workspace
-from spclust.params import Params
+from spclust.algorithm.distance import distances_both_ways, distances_of_point
+from spclust.algorithm.neighbours import first_smallest, smallest
+from spclust.parameters import Params
+from spclust.state.kinds import FULL
+from spclust.state.scratch import scratch_size, workspace
+from spclust.state.structures import GROWN, LIVE, empty_pool, view, view_in_kernel
 from tests.strategies import seeds
 
 

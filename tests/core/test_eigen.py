@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spclust.core.eigen import LARGEST_FOR_JACOBI, eigen
+from spclust.numerics.jacobi import LARGEST_FOR_JACOBI, eigen
 from tests.strategies import spd_matrices
 
 

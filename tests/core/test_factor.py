@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spclust.core.factor import (
+from spclust.numerics.cholesky import (
     dot,
     invert_transposed,
     least_eigenvalue_bound,

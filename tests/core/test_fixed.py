@@ -3,14 +3,14 @@ import pytest
 from numba import config, njit
 
 from spclust import SPC
-from spclust.core.dense import add_square
-from spclust.core.distances import distances_both_ways
-from spclust.core.factor import renew_inverse, times_vector
-from spclust.core.fixed import add_square_fixed, renew_inverse_fixed, times_vector_fixed
-from spclust.core.kinds import DIAGONAL, FIXED, FULL, PLANE, kind_of_kernel, plain
-from spclust.core.structures import GROWN, LIVE, empty_pool, kind_of, view, view_in_kernel
-from spclust.core.workspace import scratch_size, workspace
-from spclust.params import Params
+from spclust.algorithm.distance import distances_both_ways
+from spclust.covariance.dense import add_square
+from spclust.covariance.fixed import add_square_fixed, renew_inverse_fixed, times_vector_fixed
+from spclust.numerics.cholesky import renew_inverse, times_vector
+from spclust.parameters import Params
+from spclust.state.kinds import DIAGONAL, FIXED, FULL, PLANE, kind_of_kernel, plain
+from spclust.state.scratch import scratch_size, workspace
+from spclust.state.structures import GROWN, LIVE, empty_pool, kind_of, view, view_in_kernel
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 

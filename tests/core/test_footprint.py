@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spclust.core.footprint import (
+from spclust.algorithm.footprint import (
     damping_sum,
     merged_mean,
     merged_spread,

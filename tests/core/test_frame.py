@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spclust.core import frame
+from spclust.auto import scale as frame
 
 numbers = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30).map(np.array)
 

@@ -6,8 +6,8 @@ from numba.core.errors import TypingError
 from numba.core.ir import Scope
 from numba.core.types.functions import BaseFunction
 
-from spclust.core import haste
-from spclust.core.compile import inner, paragraph
+from spclust.jit import haste
+from spclust.jit.decorators import inner, paragraph
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 

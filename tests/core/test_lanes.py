@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from spclust.core import lanes, lanes_in_python
+from spclust.numerics import eight as lanes
+from spclust.numerics import eight_python as lanes_in_python
 
 
 @njit

@@ -9,9 +9,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import normalized_mutual_info_score
 
-from spclust.core import stream
-from spclust.core.structures import FREE, view
-from spclust.core.workspace import scratch_size
+from spclust.state.scratch import scratch_size
+from spclust.state.structures import FREE, view
+from spclust.stream import stream
 from tests.core.test_oracle import TIE
 from tests.fixed import SPC
 from tests.reference.algorithm1 import Algorithm1, covariance_union

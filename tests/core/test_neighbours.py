@@ -6,12 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from spclust.core import neighbours, online
-from spclust.core.kinds import FULL
-from spclust.core.neighbours import NOBODY
-from spclust.core.structures import GROWN, LIVE, empty_pool, view, view_in_kernel
-from spclust.core.workspace import scratch_size
-from spclust.params import Params
+from spclust.algorithm import neighbours
+from spclust.algorithm import update as online
+from spclust.algorithm.neighbours import NOBODY
+from spclust.parameters import Params
+from spclust.state.kinds import FULL
+from spclust.state.scratch import scratch_size
+from spclust.state.structures import GROWN, LIVE, empty_pool, view, view_in_kernel
 from tests.strategies import seeds
 
 

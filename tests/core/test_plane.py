@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spclust.core.plane import unite_in_plane
+from spclust.covariance.plane import unite_in_plane
 from tests.reference.algorithm1 import covariance_union
 from tests.strategies import seeds
 

@@ -6,13 +6,13 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from spclust.core.factor import (
+from spclust.covariance.point_union import UnionScratch, covers, stretch_by_factor, union_with_point
+from spclust.numerics.cholesky import (
     invert_transposed,
     least_eigenvalue_bound,
     shifted_cholesky,
     times_vector,
 )
-from spclust.core.point_union import UnionScratch, covers, stretch_by_factor, union_with_point
 from tests.reference.algorithm1 import covariance_union
 from tests.strategies import seeds
 

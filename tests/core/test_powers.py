@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from spclust.core import powers
-from spclust.core.lanes import load, store
+from spclust.numerics import powers
+from spclust.numerics.eight import load, store
 
 positive = st.floats(5e-324, 1e308)
 

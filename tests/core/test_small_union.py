@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spclust.core.small_union import find_squares, unite_small
-from spclust.core.union import padded_spread, union_of_spreads
+from spclust.covariance.small_union import find_squares, unite_small
+from spclust.covariance.union import padded_spread, union_of_spreads
 from tests.strategies import seeds
 
 

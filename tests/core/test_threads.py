@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from spclust import SPC
-from spclust.core import read_stream
-from spclust.core.threads import in_stretches, shrinking_stretches
+from spclust.stream import query as read_stream
+from spclust.stream.threads import in_stretches, shrinking_stretches
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2, 7, 100])

@@ -6,16 +6,16 @@ from hypothesis import strategies as st
 from numba import njit
 
 from spclust import typicality
-from spclust.core import typicality as typicality_module
-from spclust.core.lanes import load, store
-from spclust.core.powers import halves_in
-from spclust.core.typicality import (
+from spclust.algorithm import typicality as typicality_module
+from spclust.algorithm.typicality import (
     LARGEST_ODDS,
     SMALLEST_ODDS,
     exponent,
     mahalanobis_sq,
     nlt_from_odds,
 )
+from spclust.numerics.eight import load, store
+from spclust.numerics.powers import halves_in
 from tests.strategies import seeds, spd_matrices
 
 ms = st.floats(1.01, 5.0)

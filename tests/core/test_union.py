@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spclust import covariance_union
-from spclust.core.union import padded_spread, surely_covered, surely_holds, union_of_spreads
+from spclust.covariance.union import padded_spread, surely_covered, surely_holds, union_of_spreads
 from tests.reference import algorithm1
 from tests.strategies import seeds, spd_matrices
 

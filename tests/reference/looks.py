@@ -1,9 +1,9 @@
-"""Two looks compared, in array operations and sets: beside `spclust.core.comparing`."""
+"""Two looks compared, in array operations and sets: beside `spclust.tracking.comparison`."""
 
 import numpy as np
 
-from spclust.core.comparing import BIRTH, ENOUGH, GONE, MERGE, SPLIT
-from spclust.looking import NOBODY, Seen
+from spclust.tracking.comparison import BIRTH, ENOUGH, GONE, MERGE, SPLIT
+from spclust.tracking.observation import NOBODY, Seen
 
 PART, FAR = 0.15, 3.0
 

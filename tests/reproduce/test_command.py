@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from spclust import metrics
-from spclust.reproduce.contestants import CONTESTANTS
-from spclust.reproduce.running import PAPER, Run, labels_after, the_experiment
+from spclust.experiments.reproduction.contestants import CONTESTANTS
+from spclust.experiments.reproduction.running import PAPER, Run, labels_after, the_experiment
 
 SEEDS = 2
 NO_NETWORK = dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")

@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 
 from spclust import metrics
 from spclust.datasets import make_overlapping
-from spclust.reproduce import claims, contestants, running, search
-from spclust.reproduce.contestants import CONTESTANTS
-from spclust.reproduce.experiments import KEYS, _reordered, make_experiment
-from spclust.reproduce.running import PAPER, Run, Scored, score
+from spclust.experiments.reproduction import claims, contestants, running, search
+from spclust.experiments.reproduction.contestants import CONTESTANTS
+from spclust.experiments.reproduction.experiments import KEYS, _reordered, make_experiment
+from spclust.experiments.reproduction.running import PAPER, Run, Scored, score
 
 ENTRIES = (PAPER, *CONTESTANTS)
 

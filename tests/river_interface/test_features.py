@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spclust.core.structures import LIVE, view
 from spclust.river import SPC, named
 from spclust.river.growing import with_more_features
 from spclust.river.observed import completed, nearest_observed, nlt_observed
+from spclust.state.structures import LIVE, view
 from tests.river_interface.streams import KINDS, as_points, learnt, lines, pool, two_blobs
 from tests.strategies import seeds
 

@@ -7,8 +7,8 @@ import pickle
 import numpy as np
 import pytest
 
-from spclust.core.stream import Stream
 from spclust.river import SPC, SPCAnomalyDetector
+from spclust.stream.stream import Stream
 from tests.river_interface.streams import as_points, learnt, pool, two_blobs
 
 

@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from spclust.durable import write_whole
+from spclust.persistence.atomic_file import write_whole
 
 KILLS = 200
 LONGEST = 0.2  # seconds

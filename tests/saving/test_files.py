@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spclust import SPC, durable
+from spclust import SPC
+from spclust.persistence import atomic_file as durable
 from tests.saving.common import ROOT, pool_of, run
 
 # Files
@@ -69,7 +70,7 @@ def test_whatever_fails_the_old_file_stays(X, tmp_path, monkeypatch, step, error
 FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
-from spclust.durable import write_whole
+from spclust.persistence.atomic_file import write_whole
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:

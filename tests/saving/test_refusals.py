@@ -10,7 +10,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from spclust import SPC
-from spclust.core.structures import (
+from spclust.state.structures import (
     CRAMPED,
     FACTOR,
     FEATURES,

@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from spclust import SPC, saving
-from spclust.core import online
-from spclust.core.stream import Stream
+from spclust import SPC
+from spclust.algorithm import update as online
 from spclust.datasets import make_drifting
+from spclust.persistence import container as saving
+from spclust.stream.stream import Stream
 from tests.saving.common import COVARIANCES, ROOT, pool_of
 from tests.saving.crafted_models import KINDS
 from tests.strategies import online_params, seeds, streams

@@ -47,7 +47,7 @@ def _measured(d: int, n: int, seconds: float) -> dict[str, Any]:
     """Rows a second of d features with n structures, on one core."""
     import numpy as np
 
-    from spclust.estimator import SPC
+    from spclust.estimators.spc import SPC
 
     rng = np.random.default_rng(0)
     centres = rng.uniform(0.0, 40.0, (_CLUSTERS, d))

@@ -10,8 +10,8 @@ import numpy as np
 
 from spclust.cli.failing import CommandError
 from spclust.cli.positions import Position
-from spclust.durable import write_whole
-from spclust.saving import RefusedError, decode, encode
+from spclust.persistence.atomic_file import write_whole
+from spclust.persistence.container import RefusedError, decode, encode
 
 _CLASS = "checkpoint"
 

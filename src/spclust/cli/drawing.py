@@ -9,7 +9,7 @@ from spclust.cli.failing import CommandError
 from spclust.cli.preparing import Preparation
 
 if TYPE_CHECKING:
-    from spclust.estimator import SPC
+    from spclust.estimators.spc import SPC
 
 
 def refuse_undrawable(columns: int) -> None:

@@ -131,7 +131,7 @@ def merge(
 ) -> None:
     """Make one model of several, shards of one stream or parts of it."""
     from spclust.cli.models import load_model, save_model
-    from spclust.merging import merge_all
+    from spclust.estimators.model_merge import merge_all
 
     loaded = [load_model(path) for path in models]
     first = loaded[0][1]

@@ -9,7 +9,7 @@ from spclust.arrays import Floats, Integers
 from spclust.cli.options import Labelling
 
 if TYPE_CHECKING:
-    from spclust.estimator import SPC
+    from spclust.estimators.spc import SPC
 
 USUAL_NLT = 3.0  # a typicality of 0.05: who asks for outliers and does not say how far off
 

@@ -8,8 +8,8 @@ from spclust.arrays import Floats, Integers
 from spclust.cli.preparing import Preparation
 
 if TYPE_CHECKING:
-    from spclust.estimator import SPC
-    from spclust.tracking import ClusterEvent
+    from spclust.estimators.spc import SPC
+    from spclust.tracking.tracker import ClusterEvent
 
 
 class Learner:

@@ -9,11 +9,11 @@ import numpy as np
 
 from spclust.cli.failing import CommandError
 from spclust.cli.preparing import Preparation
-from spclust.durable import AnyPath, write_whole
-from spclust.saving import RefusedError, decode, encode
+from spclust.persistence.atomic_file import AnyPath, write_whole
+from spclust.persistence.container import RefusedError, decode, encode
 
 if TYPE_CHECKING:
-    from spclust.estimator import SPC
+    from spclust.estimators.spc import SPC
 
 _ENTRY = "prepared_by_command"
 
@@ -29,7 +29,7 @@ def model_bytes(model: "SPC", preparation: Preparation) -> bytes:
 
 def model_of_bytes(data: bytes) -> tuple["SPC", Preparation]:
     """A model and its preparation; RefusedError or ValueError if these bytes are none."""
-    from spclust.estimator import SPC
+    from spclust.estimators.spc import SPC
 
     model = SPC.from_bytes(data)
     header, _ = decode(data)

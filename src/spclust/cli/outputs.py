@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from spclust.cli.failing import CommandError
 from spclust.cli.formats import Format, codec_of, ending_of, format_of
-from spclust.durable import AnyPath
+from spclust.persistence.atomic_file import AnyPath
 
 STDOUT = "-"
 _ROWS_OF_A_GROUP = 100_000  # of Parquet: many small ones would be slow to read

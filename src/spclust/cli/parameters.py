@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spclust.params import COVARIANCE_TYPES, TABLE
+from spclust.parameters import COVARIANCE_TYPES, TABLE
 
 if TYPE_CHECKING:
-    from spclust.estimator import SPC
+    from spclust.estimators.spc import SPC
 
 _PANEL = "Parameters of SPC"
 
@@ -73,7 +73,7 @@ def _value(text: str) -> Any:
 
 def new_model(values: dict[str, Any]) -> "SPC":
     """A model with these parameters, which are refused at once if they are wrong."""
-    from spclust.estimator import SPC
+    from spclust.estimators.spc import SPC
 
     model = SPC(**values)
     try:

@@ -14,7 +14,7 @@ from rich.progress import (
 )
 
 if TYPE_CHECKING:
-    from spclust.estimator import SPC
+    from spclust.estimators.spc import SPC
 
 _EVERY = 0.2  # seconds
 

@@ -28,7 +28,7 @@ def reproduce(
     jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = min(os.cpu_count() or 1, 8),
 ) -> None:
     """Run the paper's four experiments with all six algorithms, and write a report."""
-    from spclust.reproduce import reproduce as run
+    from spclust.experiments.reproduction import reproduce as run
 
     console = Console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()

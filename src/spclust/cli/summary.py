@@ -11,7 +11,7 @@ from spclust.cli.models import named
 from spclust.cli.preparing import Preparation
 
 if TYPE_CHECKING:
-    from spclust.estimator import SPC
+    from spclust.estimators.spc import SPC
 
 _MOST_COLUMNS = 6  # of centres that a terminal has room for
 _MOST_ROWS = 30

@@ -7,10 +7,10 @@ import numpy as np
 from river.base import Clusterer
 
 from spclust.arrays import Floats, Integers
-from spclust.core.table import StructureTable
 from spclust.river.frames import numbers_in, series_like
 from spclust.river.learner import Learner
 from spclust.river.values import Name
+from spclust.stream.structure_table import StructureTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.core.kinds import Room
-from spclust.core.stream import Stream
-from spclust.core.structures import (
+from spclust.parameters import Params
+from spclust.state.kinds import Room
+from spclust.state.structures import (
     FACTOR,
     FEATURES,
     MOST,
@@ -14,7 +14,7 @@ from spclust.core.structures import (
     empty_pool,
     view,
 )
-from spclust.params import Params
+from spclust.stream.stream import Stream
 
 _SHAPE = [FEATURES, FACTOR, SPREAD_ROWS, SPREAD_COLUMNS, MOST]  # what features change in the head
 

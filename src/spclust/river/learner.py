@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from spclust.arrays import Booleans, Floats
-from spclust.core.kinds import kind_for
-from spclust.estimator import online_params
-from spclust.params import COVARIANCE_TYPES, TABLE, Params, validate
+from spclust.estimators.spc import online_params
+from spclust.estimators.times import checked_times
+from spclust.parameters import COVARIANCE_TYPES, TABLE, Params, validate
 from spclust.river.frames import numbers_in
 from spclust.river.named import NOT_PLAIN, NamedStream
 from spclust.river.values import Name, in_order, observed_values
-from spclust.times import checked_times
+from spclust.state.kinds import kind_for
 
 # Parameters that the state is built from: they cannot change in the middle of a stream.
 _BUILT_IN = ("n_structures", "m", "scale", "covariance_type", "max_rank")

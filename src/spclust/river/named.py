@@ -8,10 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from spclust.algorithm.clock import can_follow
 from spclust.arrays import Floats, Integers
-from spclust.core.clock import can_follow
-from spclust.core.stream import Stream
-from spclust.params import Params
+from spclust.estimators.times import checked_times
+from spclust.parameters import Params
 from spclust.river.growing import with_more_features
 from spclust.river.observed import (
     completed,
@@ -20,7 +20,7 @@ from spclust.river.observed import (
     nlt_observed,
 )
 from spclust.river.values import Name, in_order, observed_values
-from spclust.times import checked_times
+from spclust.stream.stream import Stream
 
 # What goes wrong with a point that does not just have all features, as numbers: the slow path
 # finds out what it is.

@@ -13,10 +13,9 @@ that is completed with mu_a + z is as typical of the structure as what was seen 
 import numpy as np
 
 from spclust.arrays import Booleans, Floats, Integers
-from spclust.core.kinds import DIAGONAL, LOWRANK, SPHERICAL
-from spclust.core.lanes import LANES
-from spclust.core.stream import Stream
-from spclust.core.structures import (
+from spclust.numerics.eight import LANES
+from spclust.state.kinds import DIAGONAL, LOWRANK, SPHERICAL
+from spclust.state.structures import (
     EXPONENT,
     REACH,
     SCALE,
@@ -25,6 +24,7 @@ from spclust.core.structures import (
     spreads_of,
     view,
 )
+from spclust.stream.stream import Stream
 
 
 def nlt_observed(stream: Stream, x: Floats) -> Floats:

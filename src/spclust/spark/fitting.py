@@ -7,8 +7,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from sklearn.base import clone
 
-from spclust.estimator import SPC
-from spclust.last_rows import SOMETHING_ELSE
+from spclust.estimators.last_batch import SOMETHING_ELSE
+from spclust.estimators.spc import SPC
 from spclust.partitions import BadRows, checked_policy, counted, template_of
 from spclust.spark.columns import feature_columns, named
 from spclust.spark.errors import workers_sentence

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
-from spclust.estimator import SPC
+from spclust.estimators.spc import SPC
 from spclust.partitions import BadRows, checked_policy, template_of
 from spclust.spark.columns import feature_columns, named, quoted
 from spclust.spark.fitting import continued, state_of

@@ -18,7 +18,7 @@ from pyspark.ml.util import (
 )
 from pyspark.sql import DataFrame
 
-from spclust.estimator import SPC
+from spclust.estimators.spc import SPC
 from spclust.spark.fitting import fit
 from spclust.spark.scoring import predict
 

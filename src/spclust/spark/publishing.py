@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spclust.durable import write_whole
-from spclust.estimator import SPC
-from spclust.merging import merge_all
+from spclust.estimators.model_merge import merge_all
+from spclust.estimators.spc import SPC
+from spclust.persistence.atomic_file import write_whole
 from spclust.spark.trees import named_features
 
 NEWEST = "newest.spc"

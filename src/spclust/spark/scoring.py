@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
-from spclust.estimator import SPC
+from spclust.estimators.spc import SPC
 from spclust.partitions import BadRows, checked_policy
 from spclust.spark.columns import feature_columns, named
 from spclust.spark.publishing import NEWEST

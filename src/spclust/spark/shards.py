@@ -15,7 +15,7 @@ from pyspark.sql import functions as sql
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
 from spclust.arrays import Floats
-from spclust.estimator import SPC
+from spclust.estimators.spc import SPC
 from spclust.partitions import BadRows
 from spclust.spark.fitting import continued, state_of
 from spclust.spark.rows import RowReader

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from spclust.estimator import SPC
+from spclust.estimators.spc import SPC
 from spclust.partitions import BadRows, checked_policy, template_of
 from spclust.spark.columns import feature_columns, named
 from spclust.spark.errors import stop_in_few_words

@@ -7,8 +7,8 @@ import pandas as pd
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
-from spclust.estimator import SPC
-from spclust.merging import merge_all
+from spclust.estimators.model_merge import merge_all
+from spclust.estimators.spc import SPC
 from spclust.partitions import TOGETHER
 
 # `place` is the number of the partition, or of the group, that a model is of.

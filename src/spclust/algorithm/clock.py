@@ -1,0 +1,130 @@
+"""A point arrives, and the time that it takes: one unit, or as long as time stamps say.
+
+The paper counts points. Its weights fade at every point (Eq. 13), so there a time stamp only says
+how long the step was. A mean, though, fades by the points that its own structure takes in (Eq. 10):
+such a clock has no unit of time. With time stamps a point's share in a mean fades as Eq. 5 is
+written, by the time since the point came, e^(-gamma (now - t)). The sum of these shares is kept for
+each structure (`recent`); on one common clock nothing else is needed to merge two of them.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from spclust.algorithm.footprint import fading, newer_share
+from spclust.arrays import Floats
+from spclust.jit.decorators import inner
+from spclust.numerics.eight import LANES, larger_of, load, same, store
+from spclust.state.scratch import Workspace
+from spclust.state.structures import (
+    CLOCK,
+    FEATURES,
+    GAMMA,
+    GAP,
+    LIVE,
+    POINT,
+    SEEN,
+    TIMED,
+    Structures,
+)
+
+# Shares that faded long ago are alike: two structures of them meet halfway.
+_FADED = 1e-300
+
+
+@inner
+def row_width(s: Structures) -> int:
+    """Numbers in a row of X: those of a point, behind its time stamp if it has one."""
+    return int(s.head[FEATURES] + s.head[TIMED])
+
+
+@inner
+def holds(rows: int, X: Floats, s: Structures) -> bool:
+    """Whether X holds just so many rows, one number after the other."""
+    return X.size == rows * row_width(s) and (X.size < 2 or X.strides[0] == X.itemsize)
+
+
+@inner
+def take(X: Floats, row: int, s: Structures, work: Workspace) -> bool:
+    """Make a row of X the point work.x; whether it is finite. Modified in place: s, work."""
+    start, sum_of_zeros = row * row_width(s), 0.0
+    timed = s.head[TIMED] == 1.0
+    now = X[start]
+    if timed:
+        start += 1
+    for c in range(work.e.size):
+        work.x[0, c], work.x[1, c] = X[start + c], 0.0
+        sum_of_zeros += X[start + c] - X[start + c]
+    finite = sum_of_zeros == 0.0
+    if timed and finite:  # a point that is refused takes no time
+        tick(now, s)
+    return finite
+
+
+@inner
+def tick(now: float, s: Structures) -> None:
+    """Let it be `now`, the time stamp of the next point. Modified in place: s.
+
+    The first point of a stream comes one unit after nothing, as in the paper.
+    """
+    s.head[GAP] = now - s.head[CLOCK] if s.head[SEEN] > 0.0 else 1.0
+    s.head[CLOCK] = now
+
+
+@inner
+def fade_shares(s: Structures) -> None:
+    """Let the shares of all points in their means fade, if time stamps tell. Modified in place: s.
+
+    The first point fades nothing: there is nobody.
+    """
+    if s.head[TIMED] == 0.0 or s.head[GAMMA] == 0.0:
+        return
+    left = fading(s.head[GAMMA], s.head[GAP])
+    for i in range(0, int(s.head[LIVE]), LANES):
+        store(larger_of(load(s.recent, i) * left, same(_FADED)), s.recent, i)
+
+
+@inner
+def share_of(other: int, keeper: int, s: Structures) -> float:
+    """Share of another structure, or of the point, in the mean of its union with slot `keeper`.
+
+    Eq. 10 speaks of the older and the newer one (E7); the point is the newest.
+    """
+    if s.head[TIMED] == 1.0:
+        theirs = 1.0 if other == POINT else s.recent[other]
+        return theirs / (s.recent[keeper] + theirs)
+    count, id_ = 1.0, np.inf
+    if other != POINT:
+        count, id_ = s.count[other], s.id[other]
+    if id_ > s.id[keeper]:
+        return newer_share(s.head[GAMMA], s.count[keeper], count)
+    return 1.0 - newer_share(s.head[GAMMA], count, s.count[keeper])
+
+
+def faded_to(now: float, clock: float, rate: float, what: Floats) -> Floats:
+    """What is left of something, known at `clock`, at a later time."""
+    if rate == 0.0:
+        return what
+    faded: Floats = np.maximum(what * np.exp(-rate * (now - clock)), _FADED)
+    return faded
+
+
+def stamped(x: Floats, t: Any, pool: Floats) -> Floats:
+    """A point (d,) behind its time stamp, as kernels take it.
+
+    Empty, which they pass over, if `can_follow` says no.
+    """
+    if not can_follow(t, pool):
+        return np.empty(0)
+    row = np.empty(x.size + 1)
+    row[0], row[1:] = t, x
+    return row
+
+
+def can_follow(t: Any, pool: Floats) -> bool:
+    """Whether t is a plain time stamp, not before the last, and the points of the stream have one.
+
+    What is not may yet become one: the slow path finds out.
+    """
+    plain = isinstance(t, float) or type(t) is int
+    return plain and pool[TIMED] == 1.0 and bool(pool[CLOCK] <= t < np.inf)

@@ -1,0 +1,72 @@
+"""Damped-window footprints: Eq. 8 to 13 (section III-B).
+
+Eq. 5, 6 and 7 define a footprint as sums over the whole stream; they are written out in the tests,
+where the closed forms below must agree with them. "1" is always the older of two structures (E7).
+"""
+
+import numpy as np
+
+from spclust.arrays import Floats
+from spclust.jit.decorators import allocating, leaf
+
+
+@leaf
+def damping_sum(rate: float, T: float) -> float:
+    """Gamma (Eq. 8, rate gamma) or B (Eq. 9, rate beta): sum of e^(-rate (T - t)) for t = 1..T.
+
+    §III-B. The printed closed form overflows and is 0/0 at rate 0; this is the same number (E10).
+    """
+    return T if rate == 0.0 else np.expm1(-rate * T) / np.expm1(-rate)
+
+
+@leaf
+def newer_share(rate: float, T1: float, T2: float) -> float:
+    """Share of the newer of two windows in their union, Gamma(T2) / Gamma(T1 + T2).
+
+    The older one has the rest: e^(-rate T2) Gamma(T1) / Gamma(T1 + T2). Used by Eq. 10 and 11.
+    """
+    return damping_sum(rate, T2) / damping_sum(rate, T1 + T2)
+
+
+@leaf
+def merged_mean(mu1: float, difference: float, share: float) -> float:
+    """Mean of the union of two windows. Eq. (10), §III-B; difference is mu2 - mu1.
+
+    `share` is that of the newer window, mu2's. Equal means stay exactly what they are.
+    """
+    return mu1 + share * difference
+
+
+@allocating
+def merged_spread(Sigma1: Floats, Sigma2: Floats, share: float) -> Floats:
+    """Spread of the union of two windows of the same mean. Eq. (11), §III-B.
+
+    Algorithm 1 does not use it (it fuses spreads by covariance union); it is here to compare.
+    """
+    return Sigma1 + share * (Sigma2 - Sigma1)
+
+
+@leaf
+def updated_total(total: float, u: float, decay: float) -> float:
+    """B(T + 1) w(T + 1) after one more point of typicality u; with u = 1, B(T + 1) itself.
+
+    Eq. (13), §III-B, before its division by B(T + 1). Totals are what is kept: nothing is
+    multiplied and divided again at every point, and with beta = 0 they are plain sums.
+    `decay` is e^-beta.
+    """
+    return decay * total + u
+
+
+@leaf
+def fading(rate: float, T: float) -> float:
+    """What is left of an influence after T points: e^(-rate T), and without a rate no effort."""
+    return 1.0 if rate == 0.0 else np.exp(-rate * T)
+
+
+@leaf
+def merged_total(total1: float, total2: float, faded: float) -> float:
+    """B(T1 + T2) w of the union of two windows; from B(T1) and B(T2), B(T1 + T2) itself.
+
+    Eq. (12), §III-B (E2), before its division by B(T1 + T2). `faded` is e^(-beta T2).
+    """
+    return faded * total1 + total2

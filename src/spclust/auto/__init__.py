@@ -1,0 +1,1 @@
+"""What `"auto"` means: the scale of the features and the cut into clusters."""

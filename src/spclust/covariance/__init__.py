@@ -1,0 +1,1 @@
+"""Kinds of covariances: distance, union with a point and general union of each."""

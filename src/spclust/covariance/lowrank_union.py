@@ -1,0 +1,234 @@
+"""How a spread of low rank grows: directions are added, and given up. See `lowrank`."""
+
+import numpy as np
+
+from spclust.arrays import Floats
+from spclust.covariance.dense import Dense, cover_any, cover_if_easy, holds_point, holds_spread
+from spclust.covariance.point_union import UnionScratch
+from spclust.jit.decorators import allocating, inner, paragraph, separate
+from spclust.numerics.cholesky import dot
+from spclust.numerics.jacobi import eigen
+from spclust.numerics.memory import matrix, row
+from spclust.state.scratch import Workspace
+from spclust.state.structures import CRAMPED, FREE, LARGEST, MOST, Structures, is_single
+
+# What is left of a vector, relative, outside of directions in which it lies but for rounding.
+_ROUNDING = 1e-12
+
+
+@inner
+def cramped(rank: float, s: Structures) -> bool:
+    """Whether a merge, to a spread of this rank, may need more memory than there is.
+
+    What it needs is noted in s.head. Modified in place: s.
+    """
+    room, d = s.place.shape[1], s.basis.shape[1]
+    if (rank > room and room < d) or s.head[FREE] <= rank:
+        s.head[CRAMPED] = rank
+    return s.head[CRAMPED] > 0.0
+
+
+@separate
+def include(slot: int, x: Floats, s: Structures, y: Floats) -> None:
+    """Let x (d,) be in the span of a structure's directions, and write its coordinates to y.
+
+    If that takes a new direction, the spread stays the same: base in that direction. Modified in
+    place: s, y (rank or more), and x, which becomes what of it was outside.
+    """
+    length = np.sqrt(dot(x, x, 0))
+    rank = int(s.rank[slot])
+    for k in range(y.size):
+        y[k] = 0.0
+    for _ in range(2):  # once more, to be rid of rounding
+        for k in range(rank):
+            v = s.basis[int(s.place[slot, k])]
+            along = dot(v, x, 0)
+            for c in range(x.size):
+                x[c] -= along * v[c]
+            y[k] += along
+    outside = np.sqrt(dot(x, x, 0))
+    if rank == x.size or not outside > _ROUNDING * length:
+        return
+    y[rank] = outside
+    s.head[FREE] -= 1
+    place = int(s.free[int(s.head[FREE])])
+    for c in range(x.size):
+        s.basis[place, c] = x[c] / outside
+    half, start = s.Sigma.shape[2] // 2, rank * (rank + 1) // 2
+    for k in range(rank):
+        s.Sigma[slot, 0, start + k] = s.Sigma[slot, 0, half + start + k] = 0.0
+    s.Sigma[slot, 0, start + rank] = s.base[slot]
+    s.Sigma[slot, 0, half + start + rank] = 1.0 / np.sqrt(s.base[slot])
+    s.place[slot, rank], s.rank[slot] = place, rank + 1
+    s.least[slot] = min(s.least[slot], s.base[slot])
+
+
+@paragraph
+def small(slot: int, y: Floats, s: Structures, spare: Floats) -> Dense:
+    """The spread of a slot as a matrix in its own directions, in scratch memory.
+
+    y (rank or more) are the coordinates of the offset. Modified in place: spare.
+    """
+    k = int(s.rank[slot])
+    t, half = k * (k + 1) // 2, s.Sigma.shape[2] // 2
+    Sigma, W = matrix(spare, 0, k, k), row(spare, k * k, t)
+    for i in range(t):
+        W[i] = s.Sigma[slot, 0, half + i]
+    unpack(row(s.Sigma[slot, 0], 0, t), Sigma)
+    rest = k * k + t
+    return Dense(
+        Sigma,
+        W,
+        row(y, 0, k),
+        UnionScratch(
+            matrix(spare, rest, k, k),
+            row(spare, rest + k * k, k),
+            row(spare, rest + k * k + k, k),
+            row(spare, rest + k * k + 2 * k, k),
+            row(spare, rest + k * k + 3 * k, k),
+            row(spare, rest + k * k + 4 * k, k),
+        ),
+    )
+
+
+@separate
+def unpack(packed: Floats, A: Floats) -> None:
+    """Write a packed triangle to a symmetric matrix. Modified in place: A."""
+    for r in range(A.shape[0]):
+        for c in range(r + 1):
+            A[r, c] = A[c, r] = packed[r * (r + 1) // 2 + c]
+
+
+@separate
+def keep(slot: int, own: Dense, s: Structures) -> None:
+    """Keep a spread that grew as that of a slot. Modified in place: s."""
+    half = s.Sigma.shape[2] // 2
+    for r in range(own.Sigma.shape[0]):
+        for c in range(r + 1):
+            at = r * (r + 1) // 2 + c
+            s.Sigma[slot, 0, at], s.Sigma[slot, 0, half + at] = own.Sigma[r, c], own.W[at]
+
+
+@paragraph
+def parts(s: Structures, spare: Floats) -> tuple[Floats, Floats, Floats]:
+    """Scratch: a vector (d,), the coordinates (room,) of another one, and the rest."""
+    d, room = s.basis.shape[1], s.place.shape[1]
+    rest = d + room
+    return row(spare, 0, d), row(spare, d, room), row(spare, rest, spare.size - rest)
+
+
+@inner
+def cover_lowrank(keeper: int, other: int, share: float, s: Structures, work: Workspace) -> bool:
+    """Make the spread of `keeper` cover the other structure, at offset work.e. Eq. 14 to 16.
+
+    False, and the spread as it was, if it takes the general union. Modified in place: s, work.
+    """
+    if not is_single(other, s):
+        return False
+    x, y, rest = parts(s, work.spare)
+    for c in range(x.size):
+        x[c] = work.e[c]
+    include(keeper, x, s, y)
+    own = small(keeper, y, s, rest)
+    held = holds_point(keeper, share, own, s)
+    if not cover_if_easy(keeper, held, True, share, own, s):
+        s.head[LARGEST] = max(s.head[LARGEST], s.rank[keeper])  # the direction stays
+        return False
+    keep(keeper, own, s)
+    limit_rank(keeper, s)
+    s.head[LARGEST] = max(s.head[LARGEST], s.rank[keeper])
+    return True
+
+
+@inner
+def cover_lowrank_in_general(
+    keeper: int, other: int, share: float, s: Structures, work: Workspace
+) -> None:
+    """What `cover_lowrank` does, for any two structures. Modified in place: s, work."""
+    x, y, rest = parts(s, work.spare)
+    for c in range(x.size):
+        x[c] = work.e[c]
+    include(keeper, x, s, y)
+    room, rank, base = s.place.shape[1], 0, 1.0
+    if not is_single(other, s):
+        rank, base = int(s.rank[other]), s.base[other]
+    C = matrix(rest, 0, rank, room)  # directions of the other one in those of the keeper
+    for k in range(rank):
+        for c in range(x.size):
+            x[c] = s.basis[int(s.place[other, k]), c]
+        include(keeper, x, s, C[k])
+    both = int(s.rank[keeper])
+    spread = matrix(rest, rank * room, both, both)
+    change_directions(max(other, 0), rank, base, C, s, spread, x)
+    start = rank * room + both * both
+    own = small(keeper, y, s, row(rest, start, rest.size - start))
+    s.base[keeper] = max(s.base[keeper], base)
+    held = holds_spread(share, own, spread)
+    if not cover_if_easy(keeper, held, False, share, own, s):
+        cover_any(keeper, share, own, spread, s)
+    keep(keeper, own, s)
+    limit_rank(keeper, s)
+    s.head[LARGEST] = max(s.head[LARGEST], s.rank[keeper])
+
+
+@separate
+def change_directions(
+    slot: int, rank: int, base: float, C: Floats, s: Structures, spread: Floats, line: Floats
+) -> None:
+    """Base I + C^T (S - base I) C: the spread of a slot in other directions.
+
+    Modified in place: spread; line, scratch, as long as a side of it or longer.
+    """
+    for i in range(spread.shape[0]):
+        for j in range(spread.shape[0]):
+            spread[i, j] = base if i == j else 0.0
+    for r in range(rank):
+        for j in range(spread.shape[0]):
+            line[j] = -base * C[r, j]
+        for c in range(rank):
+            low, high = min(r, c), max(r, c)
+            entry = s.Sigma[slot, 0, high * (high + 1) // 2 + low]
+            for j in range(spread.shape[0]):
+                line[j] += entry * C[c, j]
+        for i in range(spread.shape[0]):
+            for j in range(spread.shape[0]):
+                spread[i, j] += C[r, i] * line[j]
+
+
+@allocating
+def limit_rank(slot: int, s: Structures) -> None:
+    """Give up the directions of the smallest eigenvalues if there are too many.
+
+    Modified in place: s.
+    """
+    rank, most = int(s.rank[slot]), int(s.head[MOST])
+    if rank <= most:
+        return
+    S, half = np.empty((rank, rank)), s.Sigma.shape[2] // 2
+    unpack(s.Sigma[slot, 0, : rank * (rank + 1) // 2], S)
+    values, Q = eigen(S)
+    turned, kept = np.zeros((most, s.basis.shape[1])), np.empty(most)
+    for a in range(most):
+        largest = 0
+        for k in range(rank):
+            largest = k if values[k] > values[largest] else largest
+        kept[a], values[largest] = values[largest], 0.0
+        v = turned[a]
+        for k in range(rank):
+            old, part = s.basis[int(s.place[slot, k])], Q[k, largest]
+            for c in range(v.size):
+                v[c] += part * old[c]
+    for k in range(rank):
+        s.base[slot] = max(s.base[slot], values[k])  # of those that are left
+    for a in range(most):
+        s.basis[int(s.place[slot, a])] = turned[a]
+        start = a * (a + 1) // 2
+        for k in range(a + 1):
+            s.Sigma[slot, 0, start + k] = s.Sigma[slot, 0, half + start + k] = 0.0
+        value = max(kept[a], s.base[slot])
+        s.Sigma[slot, 0, start + a] = value
+        s.Sigma[slot, 0, half + start + a] = 1.0 / np.sqrt(value)
+    for k in range(most, rank):
+        s.free[int(s.head[FREE])] = s.place[slot, k]
+        s.head[FREE] += 1
+    s.rank[slot], s.least[slot], s.renewals[slot] = most, s.base[slot], 0.0

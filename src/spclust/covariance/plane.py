@@ -1,0 +1,81 @@
+"""In two dimensions the union of any two spreads, and its factor, are short formulas.
+
+With two features a point, all the rest of a step is so cheap that the general ways, which loop over
+features, would take most of the time. A spread is given by its entries a, b, c: [[a, b], [b, c]].
+"""
+
+from typing import TypeAlias
+
+import numpy as np
+
+from spclust.arrays import Floats
+from spclust.jit.decorators import leaf
+
+Spread: TypeAlias = tuple[float, float, float]
+
+# Where the determinant is a smaller part of the product of the diagonal, too many digits are lost;
+# where that product is larger, third powers leave the range.
+_FLATTEST = 1e-5
+_LARGEST = 1e60
+
+
+@leaf
+def is_round(S: Spread) -> bool:
+    """Whether a spread is far enough from a line, and in range, for the formulas."""
+    a, b, c = S
+    return a * c - b * b >= _FLATTEST * a * c and a * c <= _LARGEST
+
+
+@leaf
+def union_in_plane(U1: Spread, U2: Spread) -> Spread:
+    """The union of two round spreads, as Eq. (16) has it. §III-C."""
+    if U1[0] + U1[2] > U2[0] + U2[2]:
+        U1, U2 = U2, U1  # what the smaller one adds is added to the larger one
+    a, b, c = U2
+    # (U1 - U2) v = excess U2 v has two solutions; each with an excess above 0 adds a rank to U2.
+    x, y, z = U1[0] - a, U1[1] - b, U1[2] - c
+    determinant, product = a * c - b * b, x * z - y * y
+    middle = x * c + z * a - 2.0 * y * b
+    if product >= 0.0:  # the two have the same sign: one spread covers the other
+        return U2 if middle <= 0.0 else U1
+    root = np.sqrt(middle * middle - 4.0 * determinant * product)
+    if middle >= 0.0:
+        excess = (middle + root) / (2.0 * determinant)
+    else:
+        excess = -2.0 * product / (root - middle)
+    v, w = y - excess * b, excess * a - x
+    other_v, other_w = z - excess * c, excess * b - y
+    other = other_v * other_v * a + other_w * other_w * c
+    if other * a > (v * v * a + w * w * c) * c:  # the larger row, in units of the diagonal
+        v, w = other_v, other_w
+    p, q = a * v + b * w, b * v + c * w
+    size = excess / (v * p + w * q)
+    return a + size * p * p, b + size * p * q, c + size * q * q
+
+
+@leaf
+def padded_in_plane(S: Spread, share: float, e: Floats) -> Spread:
+    """A spread plus the square of share e, e (2,). Eq. (14) and (15), §III-C."""
+    u, v = share * e[0], share * e[1]
+    return S[0] + u * u, S[1] + u * v, S[2] + v * v
+
+
+@leaf
+def unite_in_plane(Sigma: Floats, other: Spread, share: float, e: Floats, W: Floats) -> bool:
+    """Make Sigma (2, 2) the union with another spread, and W (3,) its factor. Eq. (14) to (16).
+
+    The other one's mean is at offset e (2,) and has `share` of the merged mean. False, and nothing
+    written, where the formulas would lose digits. Modified in place: Sigma, W.
+    """
+    U1 = padded_in_plane((Sigma[0, 0], Sigma[0, 1], Sigma[1, 1]), share, e)
+    U2 = padded_in_plane(other, 1.0 - share, e)
+    if not (is_round(U1) and is_round(U2)):
+        return False
+    union = union_in_plane(U1, U2)
+    if not is_round(union):
+        return False
+    a, b, c = union
+    Sigma[0, 0], Sigma[0, 1], Sigma[1, 0], Sigma[1, 1] = a, b, b, c
+    second = np.sqrt(a / (a * c - b * b))
+    W[0], W[1], W[2] = 1.0 / np.sqrt(a), -b / a * second, second
+    return True

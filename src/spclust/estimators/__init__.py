@@ -1,0 +1,1 @@
+"""scikit-learn estimators: SPC and the outlier detector."""

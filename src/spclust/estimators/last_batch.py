@@ -1,0 +1,49 @@
+"""The rows of the last batch, whose labels are found out when they are asked for."""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from spclust.arrays import Floats, Integers, Rows
+from spclust.stream.stream import Stream
+
+NO_ROWS = np.empty(0, dtype=np.int64)
+
+# Rows of a batch up to this size (bytes) are kept until their labels are asked for, which often
+# never happens, or until the next batch; those of larger ones get theirs at once.
+_LARGEST_KEPT = 8_000_000
+
+
+class LastRows(NamedTuple):
+    """Where the rows are most typical, or what it takes to find out."""
+
+    seen: int | None  # points learnt, these rows included; None if they were not learnt in full,
+    # -1 if something else was learnt since
+    rows: Rows | None
+    nearest: Integers  # position of a structure, in order of age, for each row; if rows is None
+    nlt: Floats | None = None  # in that structure; None if nobody asked while rows were there
+
+    @classmethod
+    def of(cls, rows: Rows, stream: Stream, threads: int, *, at_once: bool, with_nlt: bool) -> Self:
+        """Those that were just learnt."""
+        if at_once or rows.nbytes > _LARGEST_KEPT:
+            return cls(stream.seen, rows, NO_ROWS).found(stream, threads, with_nlt)
+        return cls(stream.seen, rows.copy(), NO_ROWS)
+
+    def found(self, stream: Stream, threads: int, with_nlt: bool) -> Self:
+        """The same, and known where they are most typical; and how typical, if that is wanted."""
+        if self.rows is None:
+            return self
+        nlt = least_nlt(stream, self.rows, threads) if with_nlt else None
+        return self._replace(rows=None, nearest=stream.nearest(self.rows, threads), nlt=nlt)
+
+
+def least_nlt(stream: Stream, rows: Rows, threads: int) -> Floats:
+    """NLT (n,) of each row (n, d) in its best structure."""
+    everything = np.zeros(len(stream.order()), dtype=np.int64)
+    nlt: Floats = stream.nlt(rows, everything, 1, threads)[:, 0]
+    return nlt
+
+
+NOT_LEARNT_IN_FULL = LastRows(None, None, NO_ROWS, np.empty(0))
+SOMETHING_ELSE = LastRows(-1, None, NO_ROWS)  # points one by one, or another model

@@ -1,0 +1,140 @@
+"""Models made of other models: shards of one stream, or a stream and its continuation."""
+
+from collections.abc import Iterable
+from copy import deepcopy
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from spclust.estimators.last_batch import NO_ROWS, SOMETHING_ELSE
+from spclust.stream.stream import Stream
+
+When = Literal["concurrent", "later"]
+
+_MOST_POINTS = 2**53  # larger counts are not exact
+
+# What decides how a stream is learnt: it must be the same in models that are merged.
+_SAME: tuple[str, ...] = ("n_structures", "m", "gamma", "beta", "w_min", "nlt_max", "scale")
+_SAME += ("covariance_type", "max_rank")
+
+
+class Mergeable:
+    """The part of a model that takes in other models."""
+
+    _stream: Stream
+
+    def merge(self, other: Self, *, when: When = "concurrent") -> Self:
+        """Take in what another model of the same parameters has learnt; that model stays as it is.
+
+        All structures of both are put together, and the two closest are merged, by the paper's
+        rule, until `n_structures` are left. Counts and points seen add up. The other model's
+        structures count as the newer ones: ids of this model stay as they are, the other's go on
+        from them.
+
+        Parameters
+        ----------
+        other : SPC
+            Another model of the same parameters and features.
+        when : {"concurrent", "later"}, default "concurrent"
+            "concurrent": both learnt parts of one stream at the same time, so that neither is older
+            (means are weighted by counts, weights are averaged). "later": the other model learnt
+            what came after, and what this one knows has faded meanwhile (Eq. 10 and 12 as they
+            are). Without decay, gamma = beta = 0, there is no difference.
+
+        Returns
+        -------
+        self
+        """
+        _take_in(self, [other], when)
+        return self
+
+    def __add__(self, other: object) -> Self:
+        """A new model with what two models have learnt at the same time."""
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return deepcopy(self).merge(other)
+
+
+def merge_all(models: Iterable[Any], *, when: When = "concurrent") -> Any:
+    """A new model with what several models of the same parameters have learnt.
+
+    All structures are put together at once, so that the order of the models hardly matters: it
+    decides which ids are kept, and ties.
+
+    Parameters
+    ----------
+    models : iterable of SPC
+        Models of the same parameters and features; if `when` is "later", in order of time.
+    when : {"concurrent", "later"}, default "concurrent"
+        As in `SPC.merge`.
+
+    Returns
+    -------
+    SPC
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spclust import SPC, merge_all
+    >>> X = np.random.default_rng(0).normal(size=(400, 2))
+    >>> shards = [SPC(20).fit(part) for part in np.array_split(X, 4)]
+    >>> whole = merge_all(shards)
+    >>> whole.n_samples_seen_, len(whole.structures_)
+    (400, 20)
+    """
+    given = list(models)
+    if not given:
+        raise ValueError("There is no model to merge: merge_all needs one or more.")
+    first, *others = given
+    model = deepcopy(first)
+    _take_in(model, others, when)
+    return model
+
+
+def _take_in(model: Any, others: list[Any], when: When) -> None:
+    if when not in ("concurrent", "later"):
+        raise ValueError(f'when must be "concurrent" or "later", but is {when!r}.')
+    for each in (model, *others):
+        check_is_fitted(each)
+        _refuse_differences(model, each)
+        each._validate_params()
+        each._refuse_changes()
+    streams = [each._stream for each in (model, *others)]
+    if sum(stream.seen for stream in streams) > _MOST_POINTS:
+        raise ValueError(
+            "The models have seen more than 2^53 points together: counts would be wrong."
+        )
+    if len({stream.clock is None for stream in streams}) > 1:
+        raise ValueError("Only some of these models learnt time stamps: they cannot be merged.")
+    params = model._online_params(model.n_features_in_)
+    model._stream = Stream.united(streams, params, concurrent=when == "concurrent")
+    model._last, model._first = SOMETHING_ELSE, NO_ROWS
+    model._learner = None
+
+
+def _refuse_differences(model: Any, other: Any) -> None:
+    if type(model) is not type(other):
+        raise TypeError(
+            f"A {type(model).__name__} can't take in a {type(other).__name__}: models that are "
+            "merged must be of one class."
+        )
+    for name in _SAME:
+        ours, theirs = getattr(model, name), getattr(other, name)
+        if ours != theirs:
+            raise ValueError(
+                f"Models that are merged must have the same parameters, but {name} is {ours!r} in "
+                f"one and {theirs!r} in the other."
+            )
+    ours, theirs = (getattr(each, "feature_names_in_", None) for each in (model, other))
+    if model.n_features_in_ != other.n_features_in_:
+        raise ValueError(
+            f"Models that are merged must have the same features, but one has "
+            f"{model.n_features_in_} and the other {other.n_features_in_}."
+        )
+    if ours is not None and theirs is not None and not np.array_equal(ours, theirs):
+        place = int(np.flatnonzero(ours != theirs)[0])
+        raise ValueError(
+            f"Models that are merged must have the same features in the same order, but feature "
+            f"{place} is {str(ours[place])!r} in one and {str(theirs[place])!r} in the other."
+        )

@@ -1,0 +1,239 @@
+"""SPC as a detector of outliers, by scikit-learn's conventions: what is typical nowhere is one."""
+
+from copy import deepcopy
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from spclust.arrays import Floats, Integers, Rows
+from spclust.estimators.rows import checked_rows, features_kept_on_failure
+from spclust.estimators.spc import SPC
+from spclust.estimators.times import checked_times
+from spclust.parameters import TABLE, validate
+from spclust.state.structures import view
+from spclust.stream.stream import Stream
+
+# Parameters that SPC has too. Those that only decide about clusters make no difference to scores.
+_SHARED = (
+    "n_structures",
+    "m",
+    "gamma",
+    "beta",
+    "w_min",
+    "nlt_max",
+    "scale",
+    "covariance_type",
+    "max_rank",
+    "n_jobs",
+)
+# Scores kept of a stream. Few, because structures grow and scores rise with them, most of all in
+# the beginning: of a longer window the oldest scores would decide.
+_MOST_SCORES = 1_000
+_NO_SCORES = np.empty(0)
+
+
+class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
+    """Outliers of a data stream: rows that are typical in no structure of an `SPC`.
+
+    A row's score is its log typicality in the best structure that holds more than one point: a
+    lonely point does not vouch for itself. As long as all structures are single points, all count.
+
+    Parameters
+    ----------
+    n_structures : int, default 30
+        N, the most structures kept; like all parameters but `contamination`, see `SPC`.
+    m : float, default 1.5
+        Fuzzifier, above 1. It does not change the order of scores within one structure.
+    gamma : float, default 0.0
+        Decay of a structure's mean for each point that it takes in; 0 forgets nothing.
+    beta : float, default 0.0
+        Decay of a structure's weight for each point of the stream; 0 forgets nothing.
+    w_min : float, default 0.01
+        Structures lighter than this are pruned: how rare a group of points may be and still be
+        remembered as normal.
+    nlt_max : float, default 3.0
+        A pruned structure is forgotten if its negative log typicality in all others is at least
+        this. With contamination "auto" the same holds for rows: those above it are outliers.
+    scale : float, default 0.5
+        Standard deviation of a fresh structure in the unit of the data. The median distance of a
+        point to its nearest neighbour is a good start, and smaller than what "auto" finds: to tell
+        outliers takes structures that fit more closely than to tell clusters.
+    covariance_type : {"auto", "full", "lowrank", "diag", "spherical"}, default "auto"
+        Form of the covariances.
+    max_rank : int or None, default None
+        Most directions that a structure of "lowrank" keeps.
+    contamination : "auto" or float in (0, 0.5], default "auto"
+        Share of rows to be taken for outliers. After `fit` it holds for the rows of X. In a stream
+        it holds for the last 1,000 points, each scored before it was learnt, one by one: that
+        makes `partial_fit` slower. "auto" has a threshold that is known beforehand, `nlt_max`.
+    n_jobs : int or None, default None
+        Threads that score rows. None is one, -1 one for each core.
+
+    Attributes
+    ----------
+    offset_ : float
+        Score below which a row is an outlier: -nlt_max if contamination is "auto", else the
+        quantile of the scores. As of the last `fit` or `partial_fit`.
+    model_ : SPC
+        The clusters of the same stream, to be read: `model_.describe()`, `model_.structures_`.
+        It knows features by their order, not by name.
+    n_features_in_ : int
+        Features d.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the features, where the data had any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spclust import SPCOutlierDetector
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
+    >>> SPCOutlierDetector(scale=0.5).fit(X).predict([[0.0, 0.5], [9.0, 9.0]])
+    array([ 1, -1])
+    """
+
+    _recent: Floats  # scores of the last points, oldest first; none while nobody wants to know
+
+    _parameter_constraints = {  # noqa: RUF012 - the name and form that scikit-learn asks for
+        **{name: SPC._parameter_constraints[name] for name in _SHARED},
+        "contamination": [StrOptions({"auto"}), Interval(Real, 0.0, 0.5, closed="right")],
+    }
+
+    def __init__(
+        self,
+        n_structures: int = 30,
+        *,
+        m: float = 1.5,
+        gamma: float = 0.0,
+        beta: float = 0.0,
+        w_min: float = 0.01,
+        nlt_max: float = 3.0,
+        scale: float = 0.5,
+        covariance_type: str = "auto",
+        max_rank: int | None = None,
+        contamination: float | str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_structures = n_structures
+        self.m = m
+        self.gamma = gamma
+        self.beta = beta
+        self.w_min = w_min
+        self.nlt_max = nlt_max
+        self.scale = scale
+        self.covariance_type = covariance_type
+        self.max_rank = max_rank
+        self.contamination = contamination
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: object = None, *, t: Any = None) -> Self:
+        """Learn the rows of X (n, d), in order, as a new stream; what was known is forgotten.
+
+        For time stamps `t` (n,) see `SPC.partial_fit`.
+        """
+        self._check_parameters()
+        with features_kept_on_failure(self):
+            rows = checked_rows(self, X, reset=True)
+            model = SPC(**self._shared()).fit(rows, t=t)
+            recent = _NO_SCORES
+            if self.contamination != "auto":
+                recent = _scores(model, rows, model._threads())
+        self.model_ = model
+        # All of them, whatever their number, decide now; the last of them stay for what follows.
+        self.offset_ = self._offset(recent)
+        self._recent = recent[-_MOST_SCORES:].copy()
+        return self
+
+    def partial_fit(self, X: Any, y: object = None, *, t: Any = None) -> Self:
+        """Learn the rows of X (n, d), in order, as the continuation of the stream.
+
+        However a stream is cut into calls, the state and `offset_` come out the same. For time
+        stamps `t` (n,) see `SPC.partial_fit`.
+        """
+        new = not self.__sklearn_is_fitted__()
+        self._check_parameters()
+        with features_kept_on_failure(self):
+            rows = checked_rows(self, X, reset=new)
+            model = SPC(**self._shared()) if new else self.model_
+            for name, value in self._shared().items():
+                if getattr(model, name) != value:
+                    setattr(model, name, value)
+            if self.contamination == "auto":
+                model.partial_fit(rows, t=t)
+                recent = _NO_SCORES
+            else:
+                last = None if new else model._stream.clock
+                times = checked_times(t, len(rows), last, new=new)
+                scores = _scores_before_learning(model, rows, times)
+                known = _NO_SCORES if new else self._recent
+                recent = np.concatenate([known, scores])[-_MOST_SCORES:]
+        self.model_, self._recent = model, recent
+        self.offset_ = self._offset(recent)
+        return self
+
+    def score_samples(self, X: Any) -> Floats:
+        """Log typicality (n,) of each row of X (n, d): 0 at most, higher is more normal."""
+        check_is_fitted(self)
+        rows = checked_rows(self, X, reset=False)
+        return _scores(self.model_, rows, self.model_._threads())
+
+    def decision_function(self, X: Any) -> Floats:
+        """Score (n,) of each row of X (n, d) minus `offset_`: negative for outliers."""
+        scores = self.score_samples(X)
+        return scores - self.offset_
+
+    def predict(self, X: Any) -> Integers:
+        """-1 for each row (n,) of X (n, d) that is an outlier, 1 for all others."""
+        return np.where(self.decision_function(X) < 0.0, -1, 1)
+
+    def _shared(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _SHARED}
+
+    def _check_parameters(self) -> None:
+        self._validate_params()
+        owner = type(self).__name__
+        validate({name: getattr(self, name) for name in _SHARED if name in TABLE}, owner)
+        if isinstance(self.contamination, bool):  # which scikit-learn takes for a number
+            raise ValueError(f'contamination of {owner} must be "auto" or a float in (0, 0.5].')
+
+    def _offset(self, scores: Floats) -> float:
+        if self.contamination == "auto" or len(scores) == 0:
+            return 0.0 - float(self.nlt_max)
+        return float(np.quantile(scores, float(self.contamination)))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __copy__(self) -> Self:
+        """Copy the state too, as `SPC` does."""
+        return deepcopy(self)
+
+
+def _scores(model: SPC, rows: Rows, threads: int) -> Floats:
+    """Log typicality (n,) of each row in the best structure of more than one point, if any is."""
+    stream: Stream = model._stream
+    single = view(stream.pool).count[stream.order()] == 1.0
+    labels = np.where(single & ~single.all(), -1, 0)
+    scores: Floats = 0.0 - stream.nlt(rows, labels, 1, threads)[:, 0]
+    return scores
+
+
+def _scores_before_learning(model: SPC, rows: Rows, times: Floats | None) -> Floats:
+    """Learn rows (n, d) one by one; the score of each (n,) just before. Modified in place: model.
+
+    There is none for the first point of a stream.
+    """
+    rows = np.ascontiguousarray(rows, dtype=np.float64)  # what `learn_one` is quick with
+    scores = np.empty(len(rows))
+    stamps: list[float | None] = [None] * len(rows) if times is None else list(times.tolist())
+    first = 0
+    if not model.__sklearn_is_fitted__():
+        model.partial_fit(rows[:1], t=stamps[0])
+        first = 1
+    for i in range(first, len(rows)):
+        scores[i] = _scores(model, rows[i : i + 1], 1)[0]
+        model.learn_one(rows[i], stamps[i])
+    return scores[first:]

@@ -1,0 +1,1 @@
+"""Research: baselines to compare with, and the reproduction of the paper."""

@@ -1,0 +1,164 @@
+"""The paper's evaluation by one call: `reproduce` runs it and writes figures, tables, a report."""
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from spclust.experiments.reproduction import report
+from spclust.experiments.reproduction.contestants import CONTESTANTS
+from spclust.experiments.reproduction.experiments import KEYS
+from spclust.experiments.reproduction.figures import experiment_figure, save
+from spclust.experiments.reproduction.motivation import touching_circles, two_ways_to_merge
+from spclust.experiments.reproduction.report import Outcome
+from spclust.experiments.reproduction.running import (
+    PAPER,
+    Run,
+    Scored,
+    in_parallel,
+    score,
+    the_experiment,
+)
+from spclust.experiments.reproduction.search import (
+    TRIALS,
+    TRIALS_IN_MANY_DIMENSIONS,
+    Found,
+    Search,
+    as_json,
+    find,
+    stored,
+)
+
+__all__ = ["KEYS", "Outcome", "reproduce"]
+
+SEEDS, SEEDS_IN_FULL = 10, 30
+Notify = Callable[[str, int, int], None]  # what is being done, steps done, steps there are
+
+
+def reproduce(
+    out: str | Path,
+    *,
+    only: Sequence[str] = (),
+    full: bool = False,
+    seeds: int | None = None,
+    trials: int | None = None,
+    jobs: int = 2,
+    notify: Notify = lambda *_: None,
+) -> Outcome:
+    """Run the paper's experiments with all six algorithms, and write what came of them to `out`.
+
+    Parameters
+    ----------
+    out : path
+        Folder for report.html, report.md, results.json, found.json and figures/; made if needed.
+    only : sequence of {"aggregation", "sine", "highdim", "overlapping"}, default all
+        Experiments to run.
+    full : bool, default False
+        Run the searches for parameters again, too, and 30 streams instead of 10: up to an hour.
+    seeds, trials : int, optional
+        Streams of each experiment, and trials of each search, if not as many as usual.
+    jobs : int, default 2
+        Processes.
+    notify : callable, optional
+        Told what is being done, how many steps of it are done, and how many there are.
+
+    Returns
+    -------
+    Outcome
+    """
+    started = time.perf_counter()
+    unknown = set(only) - set(KEYS)
+    if unknown:
+        raise ValueError(f"There is no experiment {unknown.pop()!r}: there are {', '.join(KEYS)}.")
+    keys = [key for key in KEYS if key in only or not only]
+    folder = Path(out)
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    notify("looking for the published sets", 0, 1)
+    chosen = [the_experiment(key) for key in keys]
+    found = stored()
+    if full:
+        found = found | _searched(keys, trials, jobs, notify)
+    runs = _runs(keys, found, seeds or (SEEDS_IN_FULL if full else SEEDS))
+    results = _results(runs, jobs, notify)
+    took = time.perf_counter() - started
+    outcome = Outcome(chosen, results, {key: found[key] for key in keys}, took, full)
+    _write(outcome, folder, notify)
+    return outcome
+
+
+def _searched(
+    keys: Sequence[str], trials: int | None, jobs: int, notify: Notify
+) -> dict[str, dict[str, Found]]:
+    """Parameters for each experiment and algorithm, looked for anew."""
+    # Many dimensions first: what takes longest should not be left for the end.
+    order = sorted(keys, key=lambda key: key != "highdim")
+    usual = {"highdim": TRIALS_IN_MANY_DIMENSIONS}
+    searches = [
+        Search(key, name, trials or usual.get(key, TRIALS)) for key in order for name in CONTESTANTS
+    ]
+    found: dict[str, dict[str, Found]] = {key: {} for key in keys}
+    notify("searching for parameters", 0, len(searches))
+    for done, (job, best) in enumerate(in_parallel(find, searches, jobs), 1):
+        found[job.experiment][job.contestant] = best
+        what = f"searching for parameters: {job.contestant} on {job.experiment}"
+        notify(what, done, len(searches))
+    return {key: {name: found[key][name] for name in CONTESTANTS} for key in keys}
+
+
+def _runs(keys: Sequence[str], found: dict[str, dict[str, Found]], seeds: int) -> list[Run]:
+    """All runs in an order in which no two processes compile the same kernels at a time.
+
+    The first use of each kernel, one in each process, then the others, then all of SPC.
+    """
+    runs = []
+    for key in keys:
+        for seed in range(seeds):
+            parameters = the_experiment(key).paper_parameters
+            runs.append(Run(key, PAPER, seed, parameters))
+            runs += [Run(key, name, seed, found[key][name].parameters) for name in CONTESTANTS]
+    kernels = {key == "highdim": key for key in keys}.values()
+    first = [next(r for r in runs if r.entry == PAPER and r.experiment == key) for key in kernels]
+    others = [run for run in runs if run not in first]
+    return first + sorted(
+        others, key=lambda r: (r.entry in (PAPER, "SPC"), r.experiment != "highdim")
+    )
+
+
+def _results(runs: list[Run], jobs: int, notify: Notify) -> dict[str, dict[str, list[Scored]]]:
+    """Scores by experiment and entry, one for each seed."""
+    results: dict[str, dict[str, list[Scored]]] = {}
+    notify("running (the first time kernels are compiled, which takes a minute)", 0, len(runs))
+    for done, (run, scored) in enumerate(in_parallel(score, runs, jobs), 1):
+        notify(f"running {run.entry} on {run.experiment}", done, len(runs))
+        results.setdefault(run.experiment, {}).setdefault(run.entry, []).append(scored)
+    return {
+        key: {
+            entry: sorted(by_entry[entry], key=lambda scored: scored.run.seed)
+            for entry in (PAPER, *CONTESTANTS)
+        }
+        for key, by_entry in results.items()
+    }
+
+
+def _write(outcome: Outcome, folder: Path, notify: Notify) -> None:
+    figures = folder / "figures"
+    notify("drawing", 0, len(outcome.experiments) + 1)
+    for done, experiment in enumerate(outcome.experiments, 1):
+        figure = experiment_figure(experiment, outcome.results[experiment.key])
+        save(figure, figures / experiment.key)
+        notify("drawing", done, len(outcome.experiments) + 1)
+    save(touching_circles(), figures / "circles")
+    save(two_ways_to_merge(), figures / "merging")
+    text = report.markdown(outcome)
+    (folder / "report.md").write_text(text, encoding="utf-8")
+    (folder / "report.html").write_text(report.html(text, folder), encoding="utf-8")
+    (folder / "found.json").write_text(as_json(outcome.found), encoding="utf-8")
+    plain = [
+        asdict(scored)
+        for by_entry in outcome.results.values()
+        for each in by_entry.values()
+        for scored in each
+    ]
+    (folder / "results.json").write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
+    notify("drawing", len(outcome.experiments) + 1, len(outcome.experiments) + 1)

@@ -1,0 +1,126 @@
+"""The figures of the experiments: arrival, structures, decision regions, scores of all."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from spclust import SPC, plot
+from spclust.arrays import Floats
+from spclust.experiments.reproduction.experiments import Experiment
+from spclust.experiments.reproduction.running import BATCH, Scored
+
+STYLE: dict[Any, Any] = {
+    "font.size": 9,
+    "axes.titlesize": 9.5,
+    "axes.titlelocation": "left",
+    "figure.constrained_layout.use": True,
+    "savefig.dpi": 150,
+    "pdf.fonttype": 42,  # text stays text
+}
+_ON_A_BAR: dict[str, Any] = {
+    "ha": "center",
+    "fontsize": 8,
+    "fontweight": "bold",
+    "bbox": {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"},
+}
+_PURITY, _NMI = "#0072B2", "#E69F00"  # told apart with any colour vision, and in grey
+
+
+def save(figure: Figure, path: Path) -> list[Path]:
+    """Write a figure as PNG and as PDF; where it went."""
+    paths = [path.with_suffix(".png"), path.with_suffix(".pdf")]
+    for each in paths:
+        figure.savefig(each, metadata={"CreationDate": None} if each.suffix == ".pdf" else None)
+    plt.close(figure)
+    return paths
+
+
+def experiment_figure(experiment: Experiment, results: Mapping[str, Sequence[Scored]]) -> Figure:
+    """The panels of one experiment; `results` are those of each entry, one for each seed."""
+    X, _ = experiment.stream(0)
+    model = SPC(**experiment.paper_parameters)
+    for start in range(0, len(X), BATCH):
+        model.partial_fit(X[start : start + BATCH])
+    with plt.rc_context(STYLE):
+        if X.shape[1] == 2:
+            return _four_panels(experiment, model, X, results)
+        return _projected(experiment, model, X, results)
+
+
+def _four_panels(
+    experiment: Experiment, model: SPC, X: Floats, results: Mapping[str, Sequence[Scored]]
+) -> Figure:
+    figure, axes = plt.subplots(2, 2, figsize=(10, 7.6))
+    _arrival(axes[0, 0], figure, X)
+    plot.structures(model, X, ax=axes[0, 1])
+    axes[0, 1].set_title(f"(b) {len(model.structures_)} structures, {model.n_clusters_} clusters")
+    axes[1, 0].scatter(*X.T, s=2, color="0.35", linewidths=0, zorder=2)
+    axes[1, 0].set(xlim=axes[0, 1].get_xlim(), ylim=axes[0, 1].get_ylim())
+    plot.decision_regions(model, ax=axes[1, 0])
+    axes[1, 0].set_title("(c) Decision regions by Eq. 17")
+    _bars(axes[1, 1], results, "(d)")
+    axes[0, 0].set(xlim=axes[0, 1].get_xlim(), ylim=axes[0, 1].get_ylim())
+    return figure
+
+
+def _projected(
+    experiment: Experiment, model: SPC, X: Floats, results: Mapping[str, Sequence[Scored]]
+) -> Figure:
+    """Many features: two principal components instead, and no decision regions."""
+    table = model.structures_
+    centre = X.mean(axis=0)
+    directions = np.linalg.svd(X - centre, full_matrices=False)[2][:2].T
+    points, means = (X - centre) @ directions, (table.mean - centre) @ directions
+    figure, axes = plt.subplots(1, 3, figsize=(13, 3.8))
+    _arrival(axes[0], figure, points)
+    axes[1].scatter(*points.T, s=2, color="0.6", linewidths=0)
+    plot.means(axes[1], means, table.label, table.count)
+    axes[1].set_title(f"(b) {len(table)} structures, {model.n_clusters_} clusters")
+    for ax in axes[:2]:
+        ax.set(xlabel="first principal component", ylabel="second")
+    _bars(axes[2], results, "(c)")
+    return figure
+
+
+def _arrival(ax: Axes, figure: Figure, X: Floats) -> None:
+    drawn = ax.scatter(X[:, 0], X[:, 1], c=np.arange(len(X)), s=5, cmap="viridis", linewidths=0)
+    figure.colorbar(drawn, ax=ax, label="point")
+    ax.set_title("(a) In order of arrival")
+
+
+def _bars(ax: Axes, results: Mapping[str, Sequence[Scored]], letter: str) -> None:
+    """Mean purity and NMI of each entry; the whisker goes from the worst seed to the best."""
+    names = list(results)
+    for offset, score, colour, hatch in ((-0.2, "purity", _PURITY, ""), (0.2, "nmi", _NMI, "//")):
+        values = [np.array([r.scores[score] for r in results[name]]) for name in names]
+        means = np.array([v.mean() for v in values])
+        reach = np.array([[m - v.min(), v.max() - m] for m, v in zip(means, values, strict=True)])
+        ax.bar(
+            np.arange(len(names)) + offset,
+            means,
+            0.38,
+            color=colour,
+            hatch=hatch,
+            edgecolor="white",
+            label="purity" if score == "purity" else "NMI",
+            yerr=np.abs(reach.T),
+            error_kw={"elinewidth": 0.8, "capsize": 2},
+        )
+        for at, mean in enumerate(means):
+            ax.text(at + offset, 0.02, f"{mean:.2f}", rotation=90, **_ON_A_BAR)
+    ax.set_xticks(
+        np.arange(len(names)), [name.replace(", ", ",\n") for name in names], fontsize=7.5
+    )
+    ax.tick_params(axis="x", labelrotation=25)
+    ax.set(ylim=(0, 1.17))
+    ax.legend(loc="upper right", frameon=False, ncols=2, fontsize=7.5)
+    seeds = len(next(iter(results.values())))
+    ax.set_title(f"{letter} Means over {seeds} streams, worst and best")

@@ -1,0 +1,117 @@
+"""A seeded random search for parameters, the same for all algorithms, with a budget.
+
+What counts is mean NMI, over streams that are not those of the report. Each setting is tried on two
+streams, on eight more if it is not hopeless, and the ten best on thirty more: the score on a few
+streams alone would reward luck. Half of the settings are anywhere, the other half near the best
+ones so far. Ten perfect settings end a search.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from spclust.arrays import Floats
+from spclust.experiments.reproduction.contestants import CONTESTANTS
+from spclust.experiments.reproduction.running import Run, score, the_experiment
+
+TRIALS = 300
+TRIALS_IN_MANY_DIMENSIONS = 60  # where runs take long, and clusters are far apart
+_FIRST, _MORE, _LAST = range(1000, 1002), range(1002, 1010), range(1010, 1040)  # seeds
+_HOPELESS = 0.05  # NMI below the worst of the best
+_BEST = 10
+_REACH = 0.08  # how near to one of the best, in parts of a range
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is to be searched."""
+
+    experiment: str
+    contestant: str
+    trials: int = TRIALS
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found, and what it took."""
+
+    parameters: dict[str, Any]
+    nmi: float  # mean over the last streams of the search
+    trials: int
+    runs: int
+    refused: int  # settings that the algorithm refused
+    published: bool  # whether the data was the published one
+
+
+@dataclass(frozen=True)
+class _Tried:
+    parameters: dict[str, Any]
+    places: Floats
+    nmi: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.nmi))
+
+
+def find(job: Search) -> Found:
+    """The best parameters of one algorithm for one experiment."""
+    experiment, contestant = the_experiment(job.experiment), CONTESTANTS[job.contestant]
+    X, _ = experiment.stream(_FIRST[0])
+    rng = np.random.default_rng([*job.experiment.encode(), *job.contestant.encode()])
+    best: list[_Tried] = []  # the best first
+    runs = refused = trials = 0
+    for trial in range(job.trials):
+        if len(best) == _BEST and best[-1].mean > 1.0 - 1e-9:
+            break  # there is nothing better to be found
+        trials += 1
+        places = rng.random(len(contestant.axes))
+        if trial >= job.trials // 2 and best:
+            near = best[rng.integers(len(best))].places
+            places = np.clip(near + _REACH * rng.normal(size=len(places)), 0.0, 1.0 - 1e-9)
+        parameters = contestant.parameters(places, X, experiment.clusters)
+        try:
+            tried = _further(_Tried(parameters, places, ()), job, _FIRST)
+            runs += len(_FIRST)
+            if len(best) < _BEST or tried.mean >= best[-1].mean - _HOPELESS:
+                tried = _further(tried, job, _MORE)
+                runs += len(_MORE)
+                best = sorted([*best, tried], key=lambda t: -t.mean)[:_BEST]
+        except ValueError:
+            refused += 1
+    if not best:
+        raise RuntimeError(f"{job.contestant} refused all {job.trials} settings.")
+    first = max((_further(each, job, _LAST) for each in best), key=lambda t: t.mean)
+    runs += len(best) * len(_LAST)
+    last = float(np.mean(first.nmi[-len(_LAST) :]))
+    return Found(first.parameters, last, trials, runs, refused, experiment.published)
+
+
+def _further(tried: _Tried, job: Search, seeds: range) -> _Tried:
+    """The same, tried on more streams."""
+    runs = [Run(job.experiment, job.contestant, seed, tried.parameters) for seed in seeds]
+    return replace(tried, nmi=(*tried.nmi, *(score(run).scores["nmi"] for run in runs)))
+
+
+def stored() -> dict[str, dict[str, Found]]:
+    """What the searches found when they were last run, by experiment and algorithm."""
+    text = (
+        files("spclust.experiments.reproduction").joinpath("found.json").read_text(encoding="utf-8")
+    )
+    return {
+        experiment: {name: Found(**values) for name, values in by_name.items()}
+        for experiment, by_name in json.loads(text).items()
+    }
+
+
+def as_json(found: Mapping[str, Mapping[str, Found]]) -> str:
+    """What `stored` reads."""
+    plain = {
+        experiment: {name: asdict(values) for name, values in by_name.items()}
+        for experiment, by_name in found.items()
+    }
+    return json.dumps(plain, indent=1) + "\n"

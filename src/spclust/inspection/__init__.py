@@ -1,0 +1,1 @@
+"""Descriptions and diagnoses of a model."""

@@ -1,0 +1,185 @@
+"""Structures and clusters as tables: what a model has learnt, in the units of the data."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from spclust.arrays import Floats, Integers
+from spclust.state.kinds import FULL, LOWRANK
+from spclust.state.structures import IN_LOGS, spreads_of, view
+from spclust.stream.stream import Stream
+
+Table = dict[str, Any]  # name: column (rows,), or one number for each feature (rows, d)
+
+_WIDE = ("centre", "spread")  # columns that have one number for each feature
+_NOBODY = -1
+
+
+def description(stream: Stream, labels: Integers, names: Sequence[str], what: str, as_: str) -> Any:
+    """The table of structures or clusters, in the form that was asked for: see `SPC.describe`."""
+    tables = {"clusters": clusters, "structures": structures}
+    forms = {"numpy": None, "pandas": "DataFrame", "polars": "DataFrame"}
+    if what not in tables:
+        raise ValueError(f'what of describe must be "clusters" or "structures", but is {what!r}.')
+    if as_ not in forms:
+        raise ValueError(f'as_ of describe must be "numpy", "pandas" or "polars", but is {as_!r}.')
+    if as_ == "numpy":
+        return tables[what](stream, labels)
+    try:
+        library = import_module(as_)
+    except ImportError:
+        raise ImportError(
+            f'describe(as_="{as_}") needs {as_}: install it with pip install {as_}.'
+        ) from None
+    return library.DataFrame(_one_column_for_each_feature(tables[what](stream, labels), names))
+
+
+def structures(stream: Stream, labels: Integers) -> Table:
+    """A row for each structure, oldest first; `labels` (k,) are their clusters."""
+    table = stream.table(labels)
+    nearest, nlt = _nearest_clusters(_nlt_of_pairs(stream), labels)
+    return {
+        "id": table.id,
+        "cluster": labels,
+        "count": table.count,
+        "weight": table.weight,
+        "age": table.age,
+        "nearest": nearest,
+        "distance": -np.expm1(-nlt),
+        "nlt": nlt,
+        "centre": table.mean,
+        "spread": deviations(stream),
+    }
+
+
+def clusters(stream: Stream, labels: Integers) -> Table:
+    """A row for each cluster; structures that are noise are left out."""
+    table = structures(stream, labels)
+    members = [np.flatnonzero(labels == label) for label in range(labels.max(initial=-1) + 1)]
+    d = table["centre"].shape[1]
+    closest = [own[np.argmin(_last_if_nan(table["nlt"][own]))] for own in members]
+    centre, spread = np.empty((len(members), d)), np.empty((len(members), d))
+    for row, own in enumerate(members):
+        centre[row], spread[row] = pooled(
+            table["count"][own], table["centre"][own], table["spread"][own]
+        )
+    return {
+        "label": np.arange(len(members)),
+        "structures": np.array([len(own) for own in members], dtype=np.int64),
+        "count": np.array([table["count"][own].sum() for own in members], dtype=np.int64),
+        "weight": np.array([table["weight"][own].sum() for own in members], dtype=np.float64),
+        "age": np.array([table["age"][own].max() for own in members], dtype=np.int64),
+        "nearest": table["nearest"][closest],
+        "distance": table["distance"][closest],
+        "nlt": table["nlt"][closest],
+        "centre": centre,
+        "spread": spread,
+    }
+
+
+def pooled(count: Floats | Integers, centre: Floats, spread: Floats) -> tuple[Floats, Floats]:
+    """Mean (d,) and standard deviation (d,) of several groups of points taken together.
+
+    Each has a count (k,), a mean (k, d) and a standard deviation (k, d). Neither large numbers nor
+    means far from the origin lose digits or overflow.
+    """
+    share = (count / count.sum())[:, np.newaxis]
+    mean = centre[0] + np.sum(share * (centre - centre[0]), axis=0)
+    reach = np.hypot(spread, centre - mean)
+    unit = np.maximum(reach.max(axis=0), np.finfo(float).tiny)
+    return mean, unit * np.sqrt(np.sum(share * (reach / unit) ** 2, axis=0))
+
+
+def deviations(stream: Stream) -> Floats:
+    """Standard deviations (k, d) of the structures, oldest first; no covariance is built.
+
+    Of their points alone, if the scale is automatic: 0 of a single one. A covariance contains the
+    scale, and an automatic one says how far structures are apart, not how wide they are.
+    """
+    s, order = stream.structures, stream.order()
+    if stream.framed:
+        variances = s.scatter[order] / s.count[order, np.newaxis]
+    else:
+        variances = _variances(stream)
+    deviation: Floats = stream.unit * np.sqrt(variances)
+    return deviation
+
+
+def _variances(stream: Stream) -> Floats:
+    """Diagonals (k, d) of the spreads, oldest structure first, in units of scale^2."""
+    s, order = view(stream.pool), stream.order()
+    k, d = len(order), s.drift.shape[1]
+    if stream.params.kind == FULL:
+        diagonals: Floats = np.einsum("kcc->kc", s.Sigma)[order]
+        return diagonals
+    if stream.params.kind != LOWRANK:
+        return np.broadcast_to(s.Sigma[order, 0], (k, d)).copy()
+    spreads = spreads_of(order, s)
+    variances = np.repeat(spreads.base[:, np.newaxis], d, axis=1)
+    for i, (rank, end) in enumerate(zip(spreads.rank, np.cumsum(spreads.rank), strict=True)):
+        small, V = np.zeros((rank, rank)), spreads.V[end - rank : end]
+        small[np.tril_indices(rank)] = spreads.Sigma[i, 0, : rank * (rank + 1) // 2]
+        small += np.tril(small, -1).T - spreads.base[i] * np.eye(rank)
+        variances[i] += np.sum(V * (small @ V), axis=0)
+    return variances
+
+
+def _nlt_of_pairs(stream: Stream) -> Floats:
+    """-log(1 - D), the sum of both NLT, of each pair of structures (k, k), oldest first."""
+    odds = stream._pairs()
+    if stream.pool[IN_LOGS]:
+        return np.logaddexp(0.0, odds)
+    return np.log1p(odds)
+
+
+def nearest_pairs(stream: Stream) -> tuple[Floats, Floats]:
+    """For each structure (k,), NLT of the most compatible other, distance of the nearest mean.
+
+    Both are infinite if there is no other.
+    """
+    nlt = _nlt_of_pairs(stream)
+    np.fill_diagonal(nlt, np.inf)
+    mean = stream.table(np.zeros(len(nlt), dtype=np.int64)).mean
+    distance = np.full(len(nlt), np.inf)
+    for i in range(len(nlt)):
+        gaps = lengths(mean - mean[i])
+        gaps[i] = np.inf
+        distance[i] = gaps.min()
+    return nlt.min(axis=1, initial=np.inf), distance
+
+
+def lengths(rows: Floats) -> Floats:
+    """Euclidean length (n,) of each row (n, d), however large."""
+    unit = max(float(np.abs(rows).max(initial=0.0)), np.finfo(float).tiny)
+    lengths: Floats = unit * np.linalg.norm(rows / unit, axis=1)
+    return lengths
+
+
+def _nearest_clusters(nlt: Floats, labels: Integers) -> tuple[Integers, Floats]:
+    """For each structure (k,), the other cluster that is nearest, and the NLT to it.
+
+    -1 and NaN if there is no other cluster. Noise is no cluster.
+    """
+    others = (labels != labels[:, np.newaxis]) & (labels != _NOBODY)
+    best = np.argmin(np.where(others, nlt, np.inf), axis=1)
+    rows = np.arange(len(labels))
+    there = others.any(axis=1)
+    best = np.where(others[rows, best], best, np.argmax(others, axis=1))  # if all are infinite
+    return np.where(there, labels[best], _NOBODY), np.where(there, nlt[rows, best], np.nan)
+
+
+def _last_if_nan(values: Floats) -> Floats:
+    return np.where(np.isnan(values), np.inf, values)
+
+
+def _one_column_for_each_feature(table: Table, names: Sequence[str]) -> Table:
+    columns: Table = {}
+    for title, column in table.items():
+        if title not in _WIDE:
+            columns[title] = column
+            continue
+        for i, name in enumerate(names):
+            columns[f"{title}_{name}"] = column[:, i]
+    return columns

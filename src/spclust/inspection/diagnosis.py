@@ -1,0 +1,271 @@
+"""What looks wrong with a model, judged by its structures, and which parameter to change."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from spclust.arrays import Floats, Integers
+from spclust.inspection.description import deviations, lengths, nearest_pairs, pooled
+from spclust.state.kinds import SPHERICAL
+from spclust.stream.stream import Stream
+
+# Before so many points for each structure, structures are mostly what came in last.
+_POINTS_FOR_EACH = 3
+# Fewer structures than this may well be one cluster each, unless most of them are single points.
+_MANY = 10
+# The NLT between two structures at which the paper cuts, D = 0.95. If half of the structures are
+# farther than this from all others, a larger eps would not mend it.
+_FAR = 3.0
+# In clusters that hold together, neighbouring means are about half of scale apart: what was seen
+# on Gaussians in 2 to 20 dimensions and on moving waves, where scales gave the right clusters.
+_SCALES_FOR_A_GAP = 2.0
+_STRUCTURES_FOR_EACH = 3  # at least, of a cluster, for its shape and its neighbours to be seen
+_UNEQUAL = 100.0  # sizes of features whose ratio is above this are hardly in one unit
+_NEARLY_ALL, _MOST, _HALF = 0.9, 0.5, 0.5
+_FEW = 10  # points of a structure that had hardly begun
+_LIGHT = 0.3  # default w_min, 0.01, is this share of 1 / n_structures, by default 30
+
+
+class Finding(str):
+    """One sentence about what looks wrong and what to change."""
+
+    code: str  # one word for what it is, for programs
+
+    def __new__(cls, code: str, sentence: str) -> Self:
+        """A sentence that also has a code."""
+        finding = super().__new__(cls, sentence)
+        finding.code = code
+        return finding
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        """What a copy is made from."""
+        return self.code, str(self)
+
+
+@dataclass
+class Evidence:
+    """What the findings are judged by; k structures, oldest first."""
+
+    stream: Stream
+    labels: Integers  # (k,)
+    names: Sequence[str]  # (d,)
+    eps: float | str
+
+    def __post_init__(self) -> None:
+        table = self.stream.table(self.labels)
+        self.k, self.n = len(table), self.stream.params.n_structures
+        self.scale = self.stream.params.scale
+        self.mean, self.count = table.mean, table.count
+        self.nlt, self.distance = nearest_pairs(self.stream)
+
+    @property
+    def n_clusters(self) -> int:
+        """Clusters, noise not counted."""
+        return int(self.labels.max(initial=-1)) + 1
+
+    @property
+    def limit(self) -> float:
+        """NLT at which two structures still are neighbours."""
+        eps = float(self.eps)
+        return -float(np.log1p(-eps)) if eps < 1.0 else np.inf
+
+    @property
+    def advised_scale(self) -> float:
+        """A scale that goes with the distances between neighbouring means; 0 if all are equal."""
+        gaps = self.distance[(self.distance > 0.0) & (self.distance < np.inf)]
+        return _SCALES_FOR_A_GAP * float(np.median(gaps)) if len(gaps) else 0.0
+
+    @cached_property
+    def reach(self) -> float:
+        """Root mean square distance of the means to their middle."""
+        gaps = lengths(self.mean - self.mean.mean(axis=0))
+        unit = max(float(gaps.max()), np.finfo(float).tiny)
+        return unit * float(np.sqrt(np.mean((gaps / unit) ** 2)))
+
+    @property
+    def sizes(self) -> Floats:
+        """Standard deviation (d,) of the points in each feature, as far as structures tell.
+
+        Without the spread of a fresh structure, which is the same in all features; and, if there
+        is one spread for all features, by the means alone.
+        """
+        own = np.zeros_like(self.mean)
+        if self.stream.params.kind != SPHERICAL:
+            grown = deviations(self.stream) / self.scale
+            own = self.scale * np.sqrt(np.maximum(grown - 1.0, 0.0) * (grown + 1.0))
+        return pooled(self.count, self.mean, own)[1]
+
+
+def findings(
+    stream: Stream, labels: Integers, names: Sequence[str], eps: float | str
+) -> list[Finding]:
+    """What looks wrong, causes first; `labels` (k,) are the clusters at `eps`."""
+    seen = Evidence(stream, labels, names, eps)
+    first: tuple[_Check, ...] = (_too_early, _no_difference)
+    for alone in first if stream.framed else (*first, _unequal_features):
+        if found := list(alone(seen)):
+            return found  # whatever else could be said would follow from this
+    checks = () if stream.framed or eps == "auto" else _SCALE
+    checks += (_too_few, _in_one) if eps == "auto" else _CUT
+    found = [one for check in checks for one in check(seen)][:1]
+    found += _forgotten(seen)
+    return found or list(_one_holds_all(seen))
+
+
+def _too_early(e: Evidence) -> Iterator[Finding]:
+    if e.stream.seen < e.n:
+        yield Finding(
+            "too_early",
+            f"Only {e.stream.seen} points were learnt, fewer than n_structures={e.n}, so that each "
+            "still is a structure of its own: learn more points, or lower n_structures.",
+        )
+
+
+def _no_difference(e: Evidence) -> Iterator[Finding]:
+    if e.k > 1 and e.reach == 0.0:
+        yield Finding(
+            "no_difference",
+            f"All {e.k} structures have the same mean, because all points that they hold are "
+            "equal: check the features.",
+        )
+
+
+def _unequal_features(e: Evidence) -> Iterator[Finding]:
+    sizes = e.sizes
+    varying = np.flatnonzero(sizes > 0.0)
+    if len(varying) < 2:
+        return
+    least, most = varying[np.argmin(sizes[varying])], varying[np.argmax(sizes[varying])]
+    ratio = sizes[most] / sizes[least]
+    if ratio > _UNEQUAL:
+        yield Finding(
+            "unequal_features",
+            f"Feature {e.names[most]!r} varies {_number(ratio)} times as much as feature "
+            f"{e.names[least]!r}, which hardly counts beside it: bring features to one size first "
+            "(for example with StandardScaler) and set scale anew.",
+        )
+
+
+def _scale_too_small(e: Evidence) -> Iterator[Finding]:
+    if not _can_judge_distances(e) or np.median(e.nlt) <= max(_FAR, e.limit):
+        return
+    if e.k >= _MANY or np.mean(e.count == 1) >= _HALF:
+        far = int(np.sum(e.nlt > max(_FAR, e.limit)))
+        # Distances between structures that have grown tell more about their number than about
+        # points: one step up then, and another look.
+        lonely = np.mean(e.count == 1) >= _HALF
+        advised = max(e.advised_scale, 2 * e.scale) if lonely else 2 * e.scale
+        yield Finding(
+            "scale_too_small",
+            f"scale={_number(e.scale)} looks too small: {far} of {e.k} structures are out of reach "
+            f"of all others ({e.n_clusters} clusters), and the largest holds "
+            f"{e.count.max() / e.count.sum():.0%} of the points: raise scale, to about "
+            f"{_number(advised)}, and look again, or choose the number of clusters with "
+            "clustering(n_clusters=...).",
+        )
+
+
+def _scale_too_large(e: Evidence) -> Iterator[Finding]:
+    if e.k > 1 and e.n_clusters == 1 and e.reach < e.scale:
+        yield Finding(
+            "scale_too_large",
+            f"scale={_number(e.scale)} looks too large: the means of all {e.k} structures lie "
+            f"within {_number(e.reach)} of their middle, and everything is one cluster: lower "
+            f"scale, to about {_number(min(e.advised_scale, e.scale / 2))}.",
+        )
+
+
+def _all_alone(e: Evidence) -> Iterator[Finding]:
+    if _can_judge_distances(e) and e.k >= _MANY and e.n_clusters == e.k:
+        yield Finding(
+            "all_alone",
+            f"Each of the {e.k} structures is a cluster of its own: raise eps={e.eps:g}, to about "
+            f"{min(0.99, -np.expm1(-max(_FAR, float(np.median(e.nlt))))):.2g}.",
+        )
+
+
+def _one_cluster(e: Evidence) -> Iterator[Finding]:
+    if e.k < 2 or e.n_clusters != 1 or (e.labels < 0).any():
+        return
+    lower = e.advised_scale < e.scale / 2
+    scale = f", or lower scale, to about {_number(e.advised_scale)}" if lower else ""
+    yield Finding(
+        "one_cluster",
+        f"Everything is one cluster at eps={e.eps:g}: if there should be more, lower eps "
+        f"(clustering(n_clusters=2) shows where it falls apart first){scale}.",
+    )
+
+
+def _all_noise(e: Evidence) -> Iterator[Finding]:
+    if e.n_clusters == 0:
+        yield Finding(
+            "all_noise",
+            f"No structure has min_samples neighbours within eps={e.eps:g}, so that all "
+            f"{e.k} are noise: lower min_samples, or raise eps.",
+        )
+
+
+def _too_few(e: Evidence) -> Iterator[Finding]:
+    if e.n_clusters > e.n / _STRUCTURES_FOR_EACH:
+        yield Finding(
+            "too_few_structures",
+            f"There are {e.n_clusters} clusters for n_structures={e.n}: where clusters touch, or "
+            "are far from round, so few structures for each cannot tell them apart: raise "
+            f"n_structures, to about {2 * _STRUCTURES_FOR_EACH * e.n_clusters}.",
+        )
+
+
+def _in_one(e: Evidence) -> Iterator[Finding]:
+    if e.k > 1 and e.n_clusters == 1:
+        yield Finding(
+            "one_cluster",
+            "Everything is one cluster: if there should be more, clustering(n_clusters=2) shows "
+            "where it falls apart first, and more structures may show it better.",
+        )
+
+
+def _forgotten(e: Evidence) -> Iterator[Finding]:
+    pruned, seen = e.stream.pruned, e.stream.seen
+    structures = max(seen - e.stream.merges - e.k, 1)  # that were forgotten: the others are merged
+    fading = e.stream.params.beta > 0.0  # old structures are meant to be forgotten then
+    if pruned > _MOST * seen and not (fading and pruned >= _FEW * structures):
+        yield Finding(
+            "forgotten",
+            f"{pruned / seen:.0%} of the points were forgotten, in structures of "
+            f"{pruned / structures:.1f} points on average that were lighter than "
+            f"w_min={e.stream.params.w_min:g}: lower w_min, to about {_number(_LIGHT / e.n)}"
+            + ("." if e.stream.framed else _or_raise_scale(e)),
+        )
+
+
+def _or_raise_scale(e: Evidence) -> str:
+    return f", or raise scale, to about {_number(max(e.advised_scale, 2 * e.scale))}."
+
+
+def _one_holds_all(e: Evidence) -> Iterator[Finding]:
+    share = e.count.max() / e.count.sum()
+    if _can_judge_distances(e) and e.k >= _MANY // 2 and share > _NEARLY_ALL:
+        yield Finding(
+            "one_holds_all",
+            f"One of {e.k} structures holds {share:.0%} of the points: if there is more to see in "
+            f"it, raise n_structures, to about {2 * e.n}"
+            + ("." if e.stream.framed else ", or choose another scale."),
+        )
+
+
+def _can_judge_distances(e: Evidence) -> bool:
+    return e.k > 1 and e.stream.seen >= _POINTS_FOR_EACH * e.n
+
+
+def _number(value: float) -> str:
+    """Two digits that matter; no exponent for numbers that people read without one."""
+    short = f"{value:.2g}"
+    return f"{float(short):g}"
+
+
+_Check = Callable[[Evidence], Iterator[Finding]]
+_SCALE: tuple[_Check, ...] = (_scale_too_small, _scale_too_large)
+_CUT: tuple[_Check, ...] = (_all_alone, _all_noise, _one_cluster)

@@ -1,0 +1,1 @@
+"""Compilation by Numba: decorators, cache and the GIL."""

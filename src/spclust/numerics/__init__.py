@@ -1,0 +1,1 @@
+"""Vectors of eight numbers, powers and small linear algebra."""

@@ -1,0 +1,328 @@
+"""Eight structures at a time: a type for the eight numbers of one vector register.
+
+Means and factors are stored in blocks of eight structures, so that the same entry of eight of them
+lies side by side. Compilers turn a loop over them into vector instructions only if they can prove
+that what the loop writes is not what it reads next, which here they never can. So the eight numbers
+are a type of their own, `Eight`, with the four operations; what is written with it becomes vector
+instructions without further ado: two of four numbers each where the machine has no registers of
+eight. A plain number stands for eight equal ones. Where compilation is switched off, an array of
+eight numbers takes the place of an `Eight`.
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numba
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, models, register_model
+
+from spclust.numerics import eight_python as lanes_in_python
+
+LANES = 8
+ALL = 2**LANES - 1  # the bits of eight comparisons, if all hold
+Eight: TypeAlias = Any
+
+_FLOAT, _WORD = ir.DoubleType(), ir.IntType(64)
+_VECTOR, _WORDS = ir.VectorType(_FLOAT, LANES), ir.VectorType(_WORD, LANES)
+FUSED = ("contract",)  # a product and a sum may become one operation, which rounds once
+_NO_NAN = ("nnan", "nsz")
+
+
+class _EightType(types.Type):
+    def __init__(self) -> None:
+        super().__init__(name="Eight")
+
+
+@register_model(_EightType)
+class _EightModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _VECTOR)
+
+
+EIGHT = _EightType()
+_vector_function: Any = intrinsic
+
+
+def place_of(context: Any, builder: Any, signature: Any, array: Any, i: Any) -> Any:
+    """Pointer to eight numbers: from place i of a row on, or row i of a (rows, 8) array."""
+    kind = signature.args[0]
+    data = context.make_array(kind)(context, builder, array).data
+    first = builder.mul(i, ir.Constant(_WORD, LANES)) if kind.ndim == 2 else i
+    return builder.bitcast(builder.gep(data, [first]), _VECTOR.as_pointer())
+
+
+@_vector_function
+def load(typingctx: Any, a: Any, i: Any) -> Any:
+    """The numbers a[i : i + 8] of a row, or a[i] of an array (rows, 8)."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load(place_of(context, builder, signature, *args), align=8)
+
+    return EIGHT(a, types.intp), build
+
+
+@_vector_function
+def store(typingctx: Any, y: Any, a: Any, i: Any) -> Any:
+    """Write y to a[i : i + 8] of a row, or to a[i] of an array (rows, 8)."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        y, a, i = args
+        where = types.void(*signature.args[1:])
+        builder.store(y, place_of(context, builder, where, a, i), align=8)
+        return context.get_dummy_value()
+
+    return types.void(EIGHT, a, types.intp), build
+
+
+def _before(builder: Any, i: Any, end: Any) -> Any:
+    """For each of the places i to i + 7, whether it is before `end`."""
+    places = ir.Constant(_WORDS, list(range(LANES)))
+    return builder.icmp_signed("<", places, everywhere(builder, builder.sub(end, i)))
+
+
+@_vector_function
+def load_until(typingctx: Any, row: Any, i: Any, end: Any) -> Any:
+    """The numbers row[i : i + 8], and 0 for those at `end` and behind it, which are not read."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        row, i, end = args
+        place = place_of(context, builder, types.void(signature.args[0]), row, i)
+        given = [place, ir.IntType(32)(8), _before(builder, i, end), ir.Constant(_VECTOR, None)]
+        kind = ir.FunctionType(_VECTOR, [each.type for each in given])
+        name = "llvm.masked.load.v8f64.p0"
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), given)
+
+    return EIGHT(row, types.intp, types.intp), build
+
+
+@_vector_function
+def store_until(typingctx: Any, y: Any, row: Any, i: Any, end: Any) -> Any:
+    """Write y to row[i : i + 8], but nothing at `end` and behind it."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        y, row, i, end = args
+        place = place_of(context, builder, types.void(signature.args[1]), row, i)
+        given = [y, place, ir.IntType(32)(8), _before(builder, i, end)]
+        kind = ir.FunctionType(ir.VoidType(), [each.type for each in given])
+        name = "llvm.masked.store.v8f64.p0"
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, name), given)
+        return context.get_dummy_value()
+
+    return types.void(EIGHT, row, types.intp, types.intp), build
+
+
+@_vector_function
+def same(typingctx: Any, x: Any) -> Any:
+    """Eight times the number x."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return everywhere(builder, args[0])
+
+    return EIGHT(types.float64), build
+
+
+@_vector_function
+def same_at(typingctx: Any, row: Any, i: Any) -> Any:
+    """Eight times the number row[i], i >= 0."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        return everywhere(builder, builder.load(builder.gep(data, [args[1]])))
+
+    return EIGHT(row, types.intp), build
+
+
+def everywhere(builder: Any, number: Any) -> Any:
+    """A vector of eight times the same number, of whatever type."""
+    nothing = ir.Constant(ir.VectorType(number.type, LANES), ir.Undefined)
+    one = builder.insert_element(nothing, number, _WORD(0))
+    first = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
+    return builder.shuffle_vector(one, nothing, first)
+
+
+def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
+    """The vector a b + c, rounded once where the machine can do that; a b if c is None."""
+    product = builder.fmul(a, b, flags=FUSED if c is not None else ())
+    return product if c is None else builder.fadd(c, product, flags=FUSED)
+
+
+def _lane_by_lane(operation: Callable[..., Any], instruction: str) -> None:
+    """Teach Numba an operation on two Eights, or on an Eight and a number."""
+
+    @infer_global(operation)
+    class Signatures(ConcreteTemplate):
+        cases = [  # noqa: RUF012 - the name and form that Numba asks for
+            signature(EIGHT, EIGHT, EIGHT),
+            signature(EIGHT, EIGHT, types.float64),
+            signature(EIGHT, types.float64, EIGHT),
+        ]
+
+    @lower_builtin(operation, _EightType, _EightType)
+    @lower_builtin(operation, _EightType, types.Float)
+    @lower_builtin(operation, types.Float, _EightType)
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vectors = (a if a.type == _VECTOR else everywhere(builder, a) for a in args)
+        return getattr(builder, instruction)(*vectors, flags=FUSED)
+
+
+for _operation, _instruction in (
+    (operator.add, "fadd"),
+    (operator.iadd, "fadd"),
+    (operator.sub, "fsub"),
+    (operator.mul, "fmul"),
+    (operator.truediv, "fdiv"),
+):
+    _lane_by_lane(_operation, _instruction)
+
+
+def _call(builder: Any, name: str, result: Any, args: Any) -> Any:
+    """Call one of LLVM's own functions of vectors, none of which is NaN."""
+    kind = ir.FunctionType(result, [_VECTOR] * len(args))
+    function = cgutils.get_or_insert_function(builder.module, kind, name)
+    return builder.call(function, args, fastmath=_NO_NAN)
+
+
+def _of_one(name: str, result: Any, gives: Any) -> Any:
+    @_vector_function
+    def function(typingctx: Any, a: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return _call(builder, name, result, args)
+
+        return gives(EIGHT), build
+
+    return function
+
+
+def _of_two(name: str) -> Any:
+    @_vector_function
+    def function(typingctx: Any, a: Any, b: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return _call(builder, name, _VECTOR, args)
+
+        return EIGHT(EIGHT, EIGHT), build
+
+    return function
+
+
+# The smaller, or larger, of two, lane by lane; the smallest, or largest, of the eight; square
+# roots; the nearest whole numbers.
+smaller_of, larger_of = _of_two("llvm.minnum.v8f64"), _of_two("llvm.maxnum.v8f64")
+smallest_of = _of_one("llvm.vector.reduce.fmin.v8f64", _FLOAT, types.float64)
+largest_of = _of_one("llvm.vector.reduce.fmax.v8f64", _FLOAT, types.float64)
+root_of = _of_one("llvm.sqrt.v8f64", _VECTOR, EIGHT)
+rounded = _of_one("llvm.rint.v8f64", _VECTOR, EIGHT)
+
+
+def _comparison(sign: str) -> Any:
+    """A function that compares two Eights: bit k of the number that it gives is about lane k."""
+
+    @_vector_function
+    def compare(typingctx: Any, a: Any, b: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            bits = builder.bitcast(builder.fcmp_ordered(sign, *args), ir.IntType(LANES))
+            return builder.zext(bits, _WORD)
+
+        return types.int64(EIGHT, EIGHT), build
+
+    return compare
+
+
+equal_bits, below_bits = _comparison("=="), _comparison("<")
+
+
+@_vector_function
+def sum_of(typingctx: Any, a: Any) -> Any:
+    """Sum of the eight, in no particular order."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.FunctionType(_FLOAT, [_FLOAT, _VECTOR])
+        name = "llvm.vector.reduce.fadd.v8f64"
+        add = cgutils.get_or_insert_function(builder.module, kind, name)
+        return builder.call(add, [_FLOAT(0.0), *args], fastmath=("reassoc",))
+
+    return types.float64(EIGHT), build
+
+
+@_vector_function
+def if_below(typingctx: Any, a: Any, limit: Any, this: Any, that: Any) -> Any:
+    """The lanes of `this` where a < limit, those of `that` elsewhere."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        a, limit, this, that = args
+        return builder.select(builder.fcmp_ordered("<", a, limit), this, that)
+
+    return EIGHT(EIGHT, EIGHT, EIGHT, EIGHT), build
+
+
+# An integer k of moderate size, added to this float, lies in the lowest bits of the sum.
+_INTEGER_IN_BITS = 1.5 * 2.0**52
+_ROOT_OF_HALF_BITS = 0x3FE6A09E667F3BCD
+_EXPONENT_PLACE = 52
+
+
+def _exponent(builder: Any, a: Any) -> tuple[Any, Any]:
+    """Bits of a float, and the k for which a / 2^k is between the roots of 1/2 and 2."""
+    bits = builder.bitcast(a, _WORDS)
+    above = builder.sub(bits, _words(_ROOT_OF_HALF_BITS))
+    return bits, builder.ashr(above, _words(_EXPONENT_PLACE))
+
+
+def _words(value: int) -> Any:
+    return ir.Constant(_WORDS, [value] * LANES)
+
+
+@_vector_function
+def power_of_two_in(typingctx: Any, a: Any) -> Any:
+    """The k for which a / 2^k is between the roots of 1/2 and 2; a is positive and normal."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        _, k = _exponent(builder, args[0])
+        offset = ir.Constant(_VECTOR, [_INTEGER_IN_BITS] * LANES)
+        moved = builder.bitcast(builder.add(k, builder.bitcast(offset, _WORDS)), _VECTOR)
+        return builder.fsub(moved, offset)
+
+    return EIGHT(EIGHT), build
+
+
+@_vector_function
+def without_power_of_two(typingctx: Any, a: Any) -> Any:
+    """The quotient a / 2^k between the roots of 1/2 and 2; a is positive and normal."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        bits, k = _exponent(builder, args[0])
+        return builder.bitcast(builder.sub(bits, builder.shl(k, _words(_EXPONENT_PLACE))), _VECTOR)
+
+    return EIGHT(EIGHT), build
+
+
+@_vector_function
+def times_power_of_two(typingctx: Any, a: Any, k: Any) -> Any:
+    """The product a * 2^k for whole numbers k; it and a are positive and normal."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        a, k = args
+        offset = ir.Constant(_VECTOR, [_INTEGER_IN_BITS] * LANES)
+        added = builder.shl(
+            builder.bitcast(builder.fadd(k, offset), _WORDS), _words(_EXPONENT_PLACE)
+        )
+        return builder.bitcast(builder.add(builder.bitcast(a, _WORDS), added), _VECTOR)
+
+    return EIGHT(EIGHT, EIGHT), build
+
+
+@_vector_function
+def first_bit(typingctx: Any, bits: Any) -> Any:
+    """Number of the lowest bit that is 1 in a number that is not 0."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.int64), build
+
+
+if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+    for _name in lanes_in_python.__all__:
+        globals()[_name] = getattr(lanes_in_python, _name)

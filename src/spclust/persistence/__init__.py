@@ -1,0 +1,1 @@
+"""Saved models: a container of logical arrays, atomic files, and validation of what is read."""

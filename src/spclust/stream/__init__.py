@@ -1,0 +1,1 @@
+"""One stream: learning, queries and combination with others."""

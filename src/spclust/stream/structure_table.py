@@ -1,0 +1,36 @@
+"""The structures as a table, for people."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from spclust.arrays import Floats, Integers
+from spclust.state.structures import Spreads
+
+
+@dataclass(frozen=True, eq=False)
+class StructureTable:
+    """The structures of a model, oldest first: read-only copies, in the units of the data."""
+
+    mean: Floats  # (k, d)
+    weight: Floats  # (k,) damped mean typicality of recent points, 0 to 1
+    count: Integers  # (k,) points absorbed
+    age: Integers | Floats  # (k,) weight updates lived through, plus one; or time, if it is told
+    id: Integers  # (k,) number of the point that founded the structure, counted from 0
+    label: Integers  # (k,) cluster; -1 is noise
+    _spreads: Spreads = field(repr=False)
+    _unit: Floats = field(repr=False)  # (d,)
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """Covariances (k, d, d), made when they are first asked for, whatever their type."""
+        largest = np.finfo(float).max / max(float(self._unit.max()), 1.0)
+        with np.errstate(over="ignore"):
+            spreads = self._spreads.dense() * self._unit[:, np.newaxis]
+        covariance: Floats = np.clip(spreads, -largest, largest) * self._unit
+        covariance.setflags(write=False)
+        return covariance

@@ -1,0 +1,1 @@
+"""Cluster ids that last, and events: births, deaths, merges, splits and moves."""
