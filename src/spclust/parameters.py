@@ -1,4 +1,7 @@
-"""The parameters: one table of symbol, range and meaning, and one validation."""
+"""The parameters: one table of symbol, default, range and meaning, and one validator.
+
+Every interface reads this table: the scikit-learn estimators, River, the command and Spark.
+"""
 
 import math
 from collections.abc import Mapping
@@ -7,34 +10,40 @@ from typing import Any, Literal, NamedTuple
 
 
 class Parameter(NamedTuple):
-    """One parameter: what the paper calls it, the values it may take, what it means."""
+    """One parameter: its symbol in the paper, its default, its range and its meaning."""
 
-    symbol: str
-    kind: type
+    symbol: str  # in the paper; "" if the paper has none
+    default: Any
+    kind: type  # Integral, Real, or str for one of `words`
     low: float
     high: float | None  # None is no limit
     closed: Literal["left", "right", "both", "neither"]  # which ends belong to the range
     meaning: str
-    optional: bool = False  # whether it may be None
-    automatic: bool = False  # whether it may be "auto"
+    optional: bool = False  # None is allowed
+    words: tuple[str, ...] = ()  # allowed strings
+    fixed: bool = False  # the state is built from it: it cannot change in the middle of a stream
+    learning: bool = False  # it changes what is learnt: merged models must agree in it
 
     @property
     def allowed(self) -> str:
         """The range in words."""
+        if self.kind is str:
+            return f"one of {', '.join(repr(word) for word in self.words)}"
         left = "[" if self.closed in ("left", "both") else "("
         right = "]" if self.closed in ("right", "both") else ")"
         number = "an integer" if self.kind is Integral else "a number"
         high = "inf" if self.high is None else f"{self.high:g}"
-        none = "None or " if self.optional else '"auto" or ' if self.automatic else ""
-        return f"{none}{number} in the range {left}{self.low:g}, {high}{right}"
+        words = "".join(f'"{word}" or ' for word in self.words)
+        none = "None or " if self.optional else ""
+        return f"{none}{words}{number} in the range {left}{self.low:g}, {high}{right}"
 
     def admits(self, value: Any) -> bool:
-        """Whether `value` is of the right kind and within range."""
+        """True if `value` is of the right kind and within range."""
         if value is None:
             return self.optional
         if isinstance(value, str):
-            return self.automatic and value == "auto"
-        if isinstance(value, bool) or not isinstance(value, self.kind):
+            return value in self.words
+        if self.kind is str or isinstance(value, bool) or not isinstance(value, self.kind):
             return False
         try:
             number = float(value)  # type: ignore[arg-type] # a Real or an Integral
@@ -46,53 +55,88 @@ class Parameter(NamedTuple):
         return above and below
 
 
+COVARIANCE_TYPES = ("auto", "full", "lowrank", "diag", "spherical")
+
 TABLE: dict[str, Parameter] = {
     "n_structures": Parameter(
-        "N", Integral, 1, 1_000_000, "both",
-        "structures kept at the most",
+        "N", 30, Integral, 1, 1_000_000, "both",
+        "maximum number of structures",
+        fixed=True, learning=True,
     ),
     "m": Parameter(
-        "m", Real, 1.0, 100.0, "right",
+        "m", 1.5, Real, 1.0, 100.0, "right",
         "fuzzifier: the smaller, the sharper the edge of a structure",
+        fixed=True, learning=True,
     ),
     "gamma": Parameter(
-        "gamma", Real, 0.0, None, "left",
-        "decay of a structure's mean per point that the structure takes in",
+        "gamma", 0.0, Real, 0.0, None, "left",
+        "decay of a structure's mean per point that the structure absorbs",
+        learning=True,
     ),
     "beta": Parameter(
-        "beta", Real, 0.0, None, "left",
+        "beta", 0.0, Real, 0.0, None, "left",
         "decay of a structure's weight per point of the stream",
+        learning=True,
     ),
     "w_min": Parameter(
-        "w_min", Real, 0.0, 1.0, "left",
+        "w_min", 0.01, Real, 0.0, 1.0, "left",
         "a structure lighter than this is pruned",
+        learning=True,
     ),
     "nlt_max": Parameter(
-        "NLT_max", Real, 0.0, None, "left",
+        "NLT_max", 3.0, Real, 0.0, None, "left",
         "a pruned structure is merged into the nearest one if its NLT there is below this",
+        learning=True,
     ),
     "eps": Parameter(
-        "epsilon", Real, 0.0, 1.0, "both",
+        "epsilon", "auto", Real, 0.0, 1.0, "both",
         "structures at most this distance D apart are neighbours (DBSCAN)",
-        automatic=True,
+        words=("auto",),
     ),
     "min_samples": Parameter(
-        "min_pts", Integral, 1, 1_000_000, "both",
+        "min_pts", 1, Integral, 1, 1_000_000, "both",
         "neighbours, itself included, that make a structure a core of a cluster (DBSCAN)",
     ),
     "scale": Parameter(
-        "", Real, 1e-160, 1e150, "both",  # the squares of both ends are representable
+        "", "auto", Real, 1e-160, 1e150, "both",  # the squares of both ends are representable
         "standard deviation of a fresh structure, in the unit of the data",
-        automatic=True,
+        words=("auto",), fixed=True, learning=True,
+    ),
+    "covariance_type": Parameter(
+        "", "auto", str, 0.0, None, "left",
+        f"form of the covariances: {', '.join(COVARIANCE_TYPES)}",
+        words=COVARIANCE_TYPES, fixed=True, learning=True,
+    ),
+    "max_rank": Parameter(
+        "", None, Integral, 1, None, "left",
+        "maximum number of directions of a lowrank covariance",
+        optional=True, fixed=True, learning=True,
+    ),
+    "track_every": Parameter(
+        "", None, Integral, 1, None, "left",
+        "number of points between two observations of the clusters, which report events",
+        optional=True,
     ),
     "outlier_nlt": Parameter(
-        "none", Real, 0.0, None, "left",
+        "", None, Real, 0.0, None, "left",
         "a row whose NLT in its best structure is above this belongs to no cluster, -1",
+        optional=True,
+    ),
+    "n_jobs": Parameter(
+        "", None, Integral, -math.inf, None, "neither",
+        "number of threads that label rows; -1 is one for each core",
         optional=True,
     ),
 }  # fmt: skip
 
-COVARIANCE_TYPES = ("auto", "full", "lowrank", "diag", "spherical")
+FIXED = tuple(name for name, row in TABLE.items() if row.fixed)
+LEARNING = tuple(name for name, row in TABLE.items() if row.learning)
+
+# Defaults of the interfaces. An outlier detector needs structures that fit more closely than a
+# clusterer; in River features come and go, and the automatic scale needs all of them.
+DEFAULTS: dict[str, Any] = {name: row.default for name, row in TABLE.items()}
+DETECTOR_DEFAULTS = {**DEFAULTS, "scale": 0.5}
+RIVER_DEFAULTS = {**DEFAULTS, "scale": 1.0, "eps": 0.95}
 
 
 class Params(NamedTuple):
@@ -121,7 +165,7 @@ def validate(values: Mapping[str, Any], owner: str) -> None:
 def decay_from_half_life(points: float) -> float:
     """Decay rate (gamma or beta) at which the influence of a point halves every `points` points.
 
-    For `beta` points of the stream count, for `gamma` the points that the structure takes in.
+    For `beta` points of the stream count, for `gamma` the points that the structure absorbs.
 
     >>> round(decay_from_half_life(100), 6)
     0.006931
