@@ -146,7 +146,7 @@ BAD_PARAMETERS = [
 @pytest.mark.parametrize(("name", "value"), BAD_PARAMETERS)
 def test_parameters_are_checked_in_fit_by_name_range_and_value(name, value):
     model = SPC(**{name: value})
-    sentence = rf"The '{name}' parameter of SPC must be .*Got {re.escape(repr(value))} instead"
+    sentence = rf"^{name} of SPC must be .*, but is {re.escape(repr(value))}\.$"
     with pytest.raises(ValueError, match=sentence):
         model.fit(GOOD)
     assert not hasattr(model, "n_features_in_")
@@ -230,7 +230,7 @@ def test_plots_say_that_they_need_two_features(draw):
 
 
 def test_a_truth_value_is_no_rank():
-    with pytest.raises(ValueError, match="max_rank must be None or an integer, but is True"):
+    with pytest.raises(ValueError, match="max_rank of SPC must be None or an integer .*, but is True"):
         SPC(max_rank=True).fit(GOOD)
 
 

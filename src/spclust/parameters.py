@@ -32,7 +32,7 @@ class Parameter(NamedTuple):
         left = "[" if self.closed in ("left", "both") else "("
         right = "]" if self.closed in ("right", "both") else ")"
         number = "an integer" if self.kind is Integral else "a number"
-        high = "inf" if self.high is None else f"{self.high:g}"
+        high = "inf" if self.high is None else f"{self.high:.7g}"
         words = "".join(f'"{word}" or ' for word in self.words)
         none = "None or " if self.optional else ""
         return f"{none}{words}{number} in the range {left}{self.low:g}, {high}{right}"
@@ -129,6 +129,12 @@ TABLE: dict[str, Parameter] = {
     ),
 }  # fmt: skip
 
+CONTAMINATION = Parameter(  # of the outlier detector alone
+    "", "auto", Real, 0.0, 0.5, "right",
+    "share of the rows that are outliers",
+    words=("auto",),
+)  # fmt: skip
+
 FIXED = tuple(name for name, row in TABLE.items() if row.fixed)
 LEARNING = tuple(name for name, row in TABLE.items() if row.learning)
 
@@ -158,8 +164,14 @@ class Params(NamedTuple):
 def validate(values: Mapping[str, Any], owner: str) -> None:
     """Raise a ValueError that names the first parameter out of range, its range and its value."""
     for name, value in values.items():
-        if not TABLE[name].admits(value):
-            raise ValueError(f"{name} of {owner} must be {TABLE[name].allowed}, but is {value!r}.")
+        row = CONTAMINATION if name == "contamination" else TABLE[name]
+        if not row.admits(value):
+            raise ValueError(f"{name} of {owner} must be {row.allowed}, but is {value!r}.")
+
+
+def validate_model(model: Any) -> None:
+    """Validate all parameters of an estimator: see `validate`."""
+    validate(model.get_params(deep=False), type(model).__name__)
 
 
 def decay_from_half_life(points: float) -> float:

@@ -6,6 +6,7 @@ from typing import Literal
 from sklearn.base import clone
 
 from spclust.estimators.spc import SPC
+from spclust.parameters import validate_model
 
 BadRows = Literal["raise", "skip"]
 TOGETHER = 32  # models that one task merges
@@ -16,7 +17,7 @@ def template_of(model: SPC) -> SPC:
     if type(model) is not SPC:
         raise TypeError(f"model must be an SPC, but is {model!r:.80}.")
     template: SPC = clone(model)
-    template._validate_params()
+    validate_model(template)
     return template
 
 

@@ -5,42 +5,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spclust.parameters import COVARIANCE_TYPES, TABLE
+from spclust.parameters import DEFAULTS, TABLE, validate_model
 
 if TYPE_CHECKING:
     from spclust.estimators.spc import SPC
 
 _PANEL = "Parameters of SPC"
 
-# Those of SPC's signature, which takes a second to import: too long to show a page of help.
-DEFAULTS: dict[str, Any] = {
-    "n_structures": 30,
-    "scale": "auto",
-    "eps": "auto",
-    "beta": 0.0,
-    "gamma": 0.0,
-    "m": 1.5,
-    "w_min": 0.01,
-    "nlt_max": 3.0,
-    "min_samples": 1,
-    "outlier_nlt": None,
-    "covariance_type": "auto",
-    "max_rank": None,
-    "track_every": None,
-    "n_jobs": None,
-}
-_MEANINGS = {
-    **{name: row.meaning for name, row in TABLE.items()},
-    "covariance_type": f"form of the covariances: {', '.join(COVARIANCE_TYPES)}",
-    "max_rank": "directions that a structure of lowrank keeps at the most",
-    "track_every": "rows between two looks at the clusters, which tell events",
-    "n_jobs": "threads that give labels; -1 is one for each core",
-}
-
 
 def _option(name: str) -> Any:
     default = f" [default: {DEFAULTS[name]}]" if DEFAULTS[name] is not None else ""
-    meaning = _MEANINGS[name]
+    meaning = TABLE[name].meaning
     return typer.Option(
         f"--{name.replace('_', '-')}",
         help=f"{meaning[0].upper()}{meaning[1:]}.{default}",
@@ -77,7 +52,7 @@ def new_model(values: dict[str, Any]) -> "SPC":
 
     model = SPC(**values)
     try:
-        model._validate_params()
+        validate_model(model)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     return model

@@ -8,15 +8,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from spclust.estimators.last_batch import NO_ROWS, SOMETHING_ELSE
+from spclust.parameters import LEARNING, validate_model
 from spclust.stream.stream import Stream
 
 When = Literal["concurrent", "later"]
 
 _MOST_POINTS = 2**53  # larger counts are not exact
-
-# What decides how a stream is learnt: it must be the same in models that are merged.
-_SAME: tuple[str, ...] = ("n_structures", "m", "gamma", "beta", "w_min", "nlt_max", "scale")
-_SAME += ("covariance_type", "max_rank")
 
 
 class Mergeable:
@@ -98,7 +95,7 @@ def _take_in(model: Any, others: list[Any], when: When) -> None:
     for each in (model, *others):
         check_is_fitted(each)
         _refuse_differences(model, each)
-        each._validate_params()
+        validate_model(each)
         each._refuse_changes()
     streams = [each._stream for each in (model, *others)]
     if sum(stream.seen for stream in streams) > _MOST_POINTS:
@@ -119,7 +116,7 @@ def _refuse_differences(model: Any, other: Any) -> None:
             f"A {type(model).__name__} can't take in a {type(other).__name__}: models that are "
             "merged must be of one class."
         )
-    for name in _SAME:
+    for name in LEARNING:
         ours, theirs = getattr(model, name), getattr(other, name)
         if ours != theirs:
             raise ValueError(

@@ -1,35 +1,23 @@
 """SPC as a detector of outliers, by scikit-learn's conventions: what is typical nowhere is one."""
 
 from copy import deepcopy
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from spclust.arrays import Floats, Integers, Rows
 from spclust.estimators.rows import checked_rows, features_kept_on_failure
 from spclust.estimators.spc import SPC
 from spclust.estimators.times import checked_times
-from spclust.parameters import TABLE, validate
+from spclust.parameters import CONTAMINATION, DETECTOR_DEFAULTS, LEARNING, validate_model
 from spclust.state.structures import view
 from spclust.stream.stream import Stream
 
 # Parameters that SPC has too. Those that only decide about clusters make no difference to scores.
-_SHARED = (
-    "n_structures",
-    "m",
-    "gamma",
-    "beta",
-    "w_min",
-    "nlt_max",
-    "scale",
-    "covariance_type",
-    "max_rank",
-    "n_jobs",
-)
+_SHARED = (*LEARNING, "n_jobs")
+_DEFAULTS = DETECTOR_DEFAULTS
 # Scores kept of a stream. Few, because structures grow and scores rise with them, most of all in
 # the beginning: of a longer window the oldest scores would decide.
 _MOST_SCORES = 1_000
@@ -97,25 +85,20 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     _recent: Floats  # scores of the last points, oldest first; none while nobody wants to know
 
-    _parameter_constraints = {  # noqa: RUF012 - the name and form that scikit-learn asks for
-        **{name: SPC._parameter_constraints[name] for name in _SHARED},
-        "contamination": [StrOptions({"auto"}), Interval(Real, 0.0, 0.5, closed="right")],
-    }
-
     def __init__(
         self,
-        n_structures: int = 30,
+        n_structures: int = _DEFAULTS["n_structures"],
         *,
-        m: float = 1.5,
-        gamma: float = 0.0,
-        beta: float = 0.0,
-        w_min: float = 0.01,
-        nlt_max: float = 3.0,
-        scale: float = 0.5,
-        covariance_type: str = "auto",
-        max_rank: int | None = None,
-        contamination: float | str = "auto",
-        n_jobs: int | None = None,
+        m: float = _DEFAULTS["m"],
+        gamma: float = _DEFAULTS["gamma"],
+        beta: float = _DEFAULTS["beta"],
+        w_min: float = _DEFAULTS["w_min"],
+        nlt_max: float = _DEFAULTS["nlt_max"],
+        scale: float = _DEFAULTS["scale"],
+        covariance_type: str = _DEFAULTS["covariance_type"],
+        max_rank: int | None = _DEFAULTS["max_rank"],
+        contamination: float | str = CONTAMINATION.default,
+        n_jobs: int | None = _DEFAULTS["n_jobs"],
     ) -> None:
         self.n_structures = n_structures
         self.m = m
@@ -193,11 +176,7 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return {name: getattr(self, name) for name in _SHARED}
 
     def _check_parameters(self) -> None:
-        self._validate_params()
-        owner = type(self).__name__
-        validate({name: getattr(self, name) for name in _SHARED if name in TABLE}, owner)
-        if isinstance(self.contamination, bool):  # which scikit-learn takes for a number
-            raise ValueError(f'contamination of {owner} must be "auto" or a float in (0, 0.5].')
+        validate_model(self)
 
     def _offset(self, scores: Floats) -> float:
         if self.contamination == "auto" or len(scores) == 0:

@@ -1,12 +1,10 @@
 """SPC as a scikit-learn estimator: parameters in, fitted attributes out; the core does the rest."""
 
 from copy import deepcopy
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from spclust.algorithm.clock import stamped
 from spclust.algorithm.typicality import exponent
@@ -16,7 +14,7 @@ from spclust.estimators.model_merge import Mergeable
 from spclust.estimators.queries import Reader
 from spclust.estimators.rows import checked_rows, features_kept_on_failure
 from spclust.estimators.times import checked_times
-from spclust.parameters import COVARIANCE_TYPES, TABLE, Params, validate
+from spclust.parameters import DEFAULTS, FIXED, TABLE, Params, validate_model
 from spclust.persistence.model_file import Savable
 from spclust.state.kinds import kind_for
 from spclust.stream.stream import PointLearner, Stream
@@ -24,9 +22,6 @@ from spclust.tracking.tracker import Tracker
 from spclust.tracking.watch import Watcher
 
 _ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
-
-# Parameters that the state is built from: they cannot change in the middle of a stream.
-_BUILT_IN = ("n_structures", "m", "scale", "covariance_type", "max_rank")
 
 
 def online_params(model: Any, d: int, kind: int) -> Params:
@@ -158,38 +153,23 @@ class SPC(_Quick, Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimat
     _built_with: dict[str, Any]  # parameters that may not change in the middle of the stream
     _valid: bool  # there once parameters were checked
 
-    _parameter_constraints = {  # noqa: RUF012 - the name and form that scikit-learn asks for
-        **{
-            name: [
-                Interval(row.kind, row.low, row.high, closed=row.closed),
-                *([None] if row.optional else []),
-                *([StrOptions({"auto"})] if row.automatic else []),
-            ]
-            for name, row in TABLE.items()
-        },
-        "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
-        "max_rank": [None, Interval(Integral, 1, None, closed="left")],
-        "track_every": [None, Interval(Integral, 1, None, closed="left")],
-        "n_jobs": [None, Integral],
-    }
-
     def __init__(
         self,
-        n_structures: int = 30,
+        n_structures: int = DEFAULTS["n_structures"],
         *,
-        m: float = 1.5,
-        gamma: float = 0.0,
-        beta: float = 0.0,
-        w_min: float = 0.01,
-        nlt_max: float = 3.0,
-        eps: float | str = "auto",
-        min_samples: int = 1,
-        scale: float | str = "auto",
-        covariance_type: str = "auto",
-        max_rank: int | None = None,
-        track_every: int | None = None,
-        outlier_nlt: float | None = None,
-        n_jobs: int | None = None,
+        m: float = DEFAULTS["m"],
+        gamma: float = DEFAULTS["gamma"],
+        beta: float = DEFAULTS["beta"],
+        w_min: float = DEFAULTS["w_min"],
+        nlt_max: float = DEFAULTS["nlt_max"],
+        eps: float | str = DEFAULTS["eps"],
+        min_samples: int = DEFAULTS["min_samples"],
+        scale: float | str = DEFAULTS["scale"],
+        covariance_type: str = DEFAULTS["covariance_type"],
+        max_rank: int | None = DEFAULTS["max_rank"],
+        track_every: int | None = DEFAULTS["track_every"],
+        outlier_nlt: float | None = DEFAULTS["outlier_nlt"],
+        n_jobs: int | None = DEFAULTS["n_jobs"],
     ) -> None:
         self.n_structures = n_structures
         self.m = m
@@ -271,14 +251,14 @@ class SPC(_Quick, Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimat
     def __setattr__(self, name: str, value: Any) -> None:
         """Note a change of parameters: the next point is not learnt without a check."""
         super().__setattr__(name, value)
-        if name in self._parameter_constraints or name in TABLE:
+        if name in TABLE:
             self._learner = None
             self.__dict__.pop("_valid", None)
 
     def _learn(self, X: Any, t: Any, *, new: bool, gapless: bool) -> Self:
         self._learner = None
         if "_valid" not in self.__dict__:  # to look again takes as long as to learn 50 points
-            self._check_parameters()
+            validate_model(self)
         if not new:
             self._refuse_changes()
         with features_kept_on_failure(self):
@@ -302,7 +282,7 @@ class SPC(_Quick, Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimat
                 with_nlt=self.outlier_nlt is not None,
             )
         self._stream, self._tracker = stream, tracker
-        self._built_with = {name: getattr(self, name) for name in _BUILT_IN}
+        self._built_with = {name: getattr(self, name) for name in FIXED}
         self._last = last
         self._first = NO_ROWS
         if gapless:
@@ -311,15 +291,6 @@ class SPC(_Quick, Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimat
         self._learner = None
         self._valid = True
         return self
-
-    def _check_parameters(self) -> None:
-        self._validate_params()
-        for name in ("max_rank", "track_every"):
-            if isinstance(getattr(self, name), bool):  # which scikit-learn takes for a number
-                raise ValueError(
-                    f"{name} must be None or an integer, but is {getattr(self, name)!r}."
-                )
-        validate({name: getattr(self, name) for name in TABLE}, type(self).__name__)
 
     def _refuse_changes(self) -> None:
         for name, value in self._built_with.items():

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spclust.arrays import Integers
 from spclust.estimators.last_batch import NO_ROWS, NOT_LEARNT_IN_FULL, SOMETHING_ELSE, LastRows
+from spclust.parameters import validate_model
 from spclust.persistence.atomic_file import AnyPath, write_whole
 from spclust.persistence.container import (
     Array,
@@ -65,7 +66,7 @@ class Savable:
     def to_bytes(self) -> bytes:
         """The model as the bytes that `save` writes."""
         check_is_fitted(self)
-        self._validate_params()  # type: ignore[attr-defined]
+        validate_model(self)
         name, stream, last = type(self).__name__, self._stream, self._last
         if last.seen == stream.seen:
             last = self._last = last.found(stream, self._threads(), self.outlier_nlt is not None)
@@ -117,7 +118,7 @@ class Savable:
         if model is None or unknown:
             raise RefusedError(f"{cls.__name__} has no parameter {min(unknown)!r:.60}")
         try:
-            model._validate_params()  # type: ignore[attr-defined]
+            validate_model(model)
         except ValueError as error:
             raise RefusedError(str(error).rstrip(".")) from None
         stream = stream_of(built_with, arrays, natural=params.get("eps") == "auto")

@@ -7,14 +7,12 @@ import numpy as np
 from spclust.arrays import Booleans, Floats
 from spclust.estimators.spc import online_params
 from spclust.estimators.times import checked_times
-from spclust.parameters import COVARIANCE_TYPES, TABLE, Params, validate
+from spclust.parameters import FIXED, Params, validate
 from spclust.river.frames import numbers_in
 from spclust.river.named import NOT_PLAIN, NamedStream
 from spclust.river.values import Name, in_order, observed_values
 from spclust.state.kinds import kind_for
 
-# Parameters that the state is built from: they cannot change in the middle of a stream.
-_BUILT_IN = ("n_structures", "m", "scale", "covariance_type", "max_rank")
 _IN_FLIGHT = ("gamma", "beta", "w_min", "nlt_max", "eps", "min_samples")
 
 
@@ -106,7 +104,7 @@ class Learner:
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Check parameters; those that may change in flight count from the next point on."""
-        if name not in _BUILT_IN and name not in _IN_FLIGHT:
+        if name not in FIXED and name not in _IN_FLIGHT:
             super().__setattr__(name, value)
             return
         self._check(name, value)
@@ -122,17 +120,8 @@ class Learner:
                 f'scale of {owner} must be a number: "auto" is for arrays, spclust.SPC, where '
                 "features do not come and go. StandardScaler() | SPC(scale=0.5) is a start."
             )
-        if name in TABLE:
-            validate({name: value}, owner)
-        elif name == "covariance_type":
-            if value not in COVARIANCE_TYPES:
-                allowed = ", ".join(repr(one) for one in COVARIANCE_TYPES)
-                raise ValueError(f"{name} of {owner} must be one of {allowed}, but is {value!r}.")
-        elif value is not None and not TABLE["n_structures"].admits(value):
-            raise ValueError(
-                f"{name} of {owner} must be None or an integer of at least 1, but is {value!r}."
-            )
-        if self._known is not None and name in _BUILT_IN and value != getattr(self, name):
+        validate({name: value}, owner)
+        if self._known is not None and name in FIXED and value != getattr(self, name):
             raise ValueError(
                 f"{name} cannot be changed to {value!r} in the middle of a stream: "
                 f"clone({{{name!r}: {value!r}}}) makes a new model."
