@@ -172,7 +172,7 @@ def test_too_many_structures_for_the_memory_are_refused_in_a_sentence():
         SPC(1_000_000).fit(GOOD)
 
 
-@pytest.mark.parametrize("name", TABLE)
+@pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.kind is not str])
 def test_the_ends_of_each_range_are_as_the_table_says(name):
     row = TABLE[name]
     closed_left, closed_right = row.closed in ("left", "both"), row.closed in ("right", "both")
@@ -230,7 +230,7 @@ def test_plots_say_that_they_need_two_features(draw):
 
 
 def test_a_truth_value_is_no_rank():
-    with pytest.raises(ValueError, match="max_rank of SPC must be None or an integer .*, but is True"):
+    with pytest.raises(ValueError, match=r"max_rank of SPC must be None or an integer .* True"):
         SPC(max_rank=True).fit(GOOD)
 
 
