@@ -87,7 +87,7 @@ def _outlines(model: SPC) -> Floats:
     Covariances, if the scale is fixed. An automatic one, which they contain, is as large as several
     structures are apart, and would hide them: how wide their points are is kept for each feature.
     """
-    if not model._stream.framed:
+    if not model._stream.automatic_scale:
         return model.structures_.covariance
     reach = _DEVIATIONS * deviations(model._stream)
     outlines: Floats = reach[:, :, np.newaxis] ** 2 * np.eye(2)

@@ -13,92 +13,81 @@ import numpy as np
 
 from spclust.algorithm.footprint import fading, newer_share
 from spclust.arrays import Floats
-from spclust.jit.decorators import inner
+from spclust.jit.decorators import part
 from spclust.numerics.eight import LANES, larger_of, load, same, store
-from spclust.state.scratch import Workspace
-from spclust.state.structures import (
-    CLOCK,
-    FEATURES,
-    GAMMA,
-    GAP,
-    LIVE,
-    POINT,
-    SEEN,
-    TIMED,
-    Structures,
-)
+from spclust.state.scratch import Scratch
+from spclust.state.structures import POINT, Structures
 
 # Shares that faded long ago are alike: two structures of them meet halfway.
 _FADED = 1e-300
 
 
-@inner
+@part
 def row_width(s: Structures) -> int:
     """Numbers in a row of X: those of a point, behind its time stamp if it has one."""
-    return int(s.head[FEATURES] + s.head[TIMED])
+    return s.d + int(s.timed)
 
 
-@inner
+@part
 def holds(rows: int, X: Floats, s: Structures) -> bool:
-    """Whether X holds just so many rows, one number after the other."""
+    """True if X holds just so many rows, one number after the other."""
     return X.size == rows * row_width(s) and (X.size < 2 or X.strides[0] == X.itemsize)
 
 
-@inner
-def take(X: Floats, row: int, s: Structures, work: Workspace) -> bool:
-    """Make a row of X the point work.x; whether it is finite. Modified in place: s, work."""
-    start, sum_of_zeros = row * row_width(s), 0.0
-    timed = s.head[TIMED] == 1.0
+@part
+def take(X: Floats, row: int, s: Structures, work: Scratch) -> bool:
+    """Make a row of X the point work.x; False if it is not finite. Modified in place: s, work."""
+    start, sum_of_zeros, x = row * row_width(s), 0.0, work.x
     now = X[start]
-    if timed:
+    if s.timed:
         start += 1
-    for c in range(work.e.size):
-        work.x[0, c], work.x[1, c] = X[start + c], 0.0
+    for c in range(x.shape[1]):
+        x[0, c], x[1, c] = X[start + c], 0.0
         sum_of_zeros += X[start + c] - X[start + c]
     finite = sum_of_zeros == 0.0
-    if timed and finite:  # a point that is refused takes no time
+    if s.timed and finite:  # a point that is refused takes no time
         tick(now, s)
     return finite
 
 
-@inner
+@part
 def tick(now: float, s: Structures) -> None:
-    """Let it be `now`, the time stamp of the next point. Modified in place: s.
+    """Set the clock to `now`, the time stamp of the next point. Modified in place: s.
 
     The first point of a stream comes one unit after nothing, as in the paper.
     """
-    s.head[GAP] = now - s.head[CLOCK] if s.head[SEEN] > 0.0 else 1.0
-    s.head[CLOCK] = now
+    s.gap = now - s.clock if s.seen > 0 else 1.0
+    s.clock = now
 
 
-@inner
+@part
 def fade_shares(s: Structures) -> None:
-    """Let the shares of all points in their means fade, if time stamps tell. Modified in place: s.
+    """Let the shares of all points in their means fade, with time stamps. Modified in place: s.
 
-    The first point fades nothing: there is nobody.
+    The first point fades nothing: there are no structures.
     """
-    if s.head[TIMED] == 0.0 or s.head[GAMMA] == 0.0:
+    if not s.timed or s.gamma == 0.0:
         return
-    left = fading(s.head[GAMMA], s.head[GAP])
-    for i in range(0, int(s.head[LIVE]), LANES):
-        store(larger_of(load(s.recent, i) * left, same(_FADED)), s.recent, i)
+    left, recent = fading(s.gamma, s.gap), s.recent
+    for i in range(0, s.live, LANES):
+        store(larger_of(load(recent, i) * left, same(_FADED)), recent, i)
 
 
-@inner
+@part
 def share_of(other: int, keeper: int, s: Structures) -> float:
     """Share of another structure, or of the point, in the mean of its union with slot `keeper`.
 
     Eq. 10 speaks of the older and the newer one (E7); the point is the newest.
     """
-    if s.head[TIMED] == 1.0:
+    if s.timed:
         theirs = 1.0 if other == POINT else s.recent[other]
         return theirs / (s.recent[keeper] + theirs)
-    count, id_ = 1.0, np.inf
+    count, newer = 1.0, True
     if other != POINT:
-        count, id_ = s.count[other], s.id[other]
-    if id_ > s.id[keeper]:
-        return newer_share(s.head[GAMMA], s.count[keeper], count)
-    return 1.0 - newer_share(s.head[GAMMA], count, s.count[keeper])
+        count, newer = s.count[other], s.id[other] > s.id[keeper]
+    if newer:
+        return newer_share(s.gamma, s.count[keeper], count)
+    return 1.0 - newer_share(s.gamma, count, s.count[keeper])
 
 
 def faded_to(now: float, clock: float, rate: float, what: Floats) -> Floats:
@@ -109,22 +98,19 @@ def faded_to(now: float, clock: float, rate: float, what: Floats) -> Floats:
     return faded
 
 
-def stamped(x: Floats, t: Any, pool: Floats) -> Floats:
-    """A point (d,) behind its time stamp, as kernels take it.
-
-    Empty, which they pass over, if `can_follow` says no.
-    """
-    if not can_follow(t, pool):
+def stamped(x: Floats, t: Any, s: Structures) -> Floats:
+    """A point (d,) behind its time stamp, as kernels take it; empty if `can_follow` says no."""
+    if not can_follow(t, s):
         return np.empty(0)
     row = np.empty(x.size + 1)
     row[0], row[1:] = t, x
     return row
 
 
-def can_follow(t: Any, pool: Floats) -> bool:
-    """Whether t is a plain time stamp, not before the last, and the points of the stream have one.
+def can_follow(t: Any, s: Structures) -> bool:
+    """True if t is a plain time stamp, not before the last, and the points of the stream have one.
 
-    What is not may yet become one: the slow path finds out.
+    Anything else may still be converted to one by the slow path.
     """
     plain = isinstance(t, float) or type(t) is int
-    return plain and pool[TIMED] == 1.0 and bool(pool[CLOCK] <= t < np.inf)
+    return plain and s.timed and bool(s.clock <= t < np.inf)

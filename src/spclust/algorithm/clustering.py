@@ -1,31 +1,14 @@
-"""Algorithm 1, the offline phase: GetClustering, and the nearest structure of a point (Eq. 17).
+"""Algorithm 1, the offline phase: GetClustering, DBSCAN over the structures.
 
 Functions of the state: none of them changes it, so clusters may be read at any moment, for any eps.
 """
 
-from functools import cache
 from numbers import Integral, Real
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from spclust.algorithm.distance import distances_of_point
-from spclust.algorithm.neighbours import first_smallest
-from spclust.algorithm.typicality import Relation, nlt_from_odds
 from spclust.arrays import Booleans, Floats, Integers
-from spclust.jit.decorators import allocating, kernel_of, paragraph
-from spclust.numerics.eight import LANES
-from spclust.numerics.memory import aligned, matrix, row
-from spclust.state.kinds import plain, spare_size
-from spclust.state.scratch import Unit
-from spclust.state.structures import (
-    EXPONENT,
-    LIVE,
-    REACH,
-    SCALE,
-    Structures,
-    view_in_kernel,
-)
+from spclust.jit.decorators import kernel
 
 
 def odds_limit(eps: float, in_logs: bool) -> float:
@@ -72,7 +55,7 @@ def odds_limit_of_count(pairs: Floats, n_clusters: int) -> float:
     return float(levels[limit])
 
 
-@allocating
+@kernel
 def adjacency(pair: Floats, order: Integers, limit: float) -> Booleans:
     """Which structures (k, k), in some order of their slots, are within `limit` of each other.
 
@@ -88,7 +71,7 @@ def adjacency(pair: Floats, order: Integers, limit: float) -> Booleans:
     return adjacent
 
 
-@allocating
+@kernel
 def dbscan_labels(adjacent: Booleans, min_samples: int) -> Integers:
     """DBSCAN's labels (k,) from an adjacency matrix (k, k) with a true diagonal.
 
@@ -118,96 +101,3 @@ def dbscan_labels(adjacent: Booleans, min_samples: int) -> Integers:
                     tail += 1
         cluster += 1
     return labels
-
-
-def reading_memory(s: Structures) -> Floats:
-    """Scratch memory of the two functions below; one for each thread."""
-    d = s.drift.shape[1]
-    return aligned(s.id.size + d * (LANES + 2) + spare_size(d, s.place.shape[1]))
-
-
-@paragraph
-def reading_parts(memory: Floats, s: Structures) -> tuple[Floats, Floats, Relation, Floats]:
-    """A point (2, d), differences of eight means to it (d, 8), its distances in n slots, spare."""
-    n, d = s.id.size, s.drift.shape[1]
-    q = row(memory, d * LANES, n)
-    x = matrix(memory, d * LANES + n, 2, d)
-    for c in range(d):
-        x[1, c] = 0.0
-    rest = d * (LANES + 2) + n
-    spare = row(memory, rest, memory.size - rest)
-    return x, matrix(memory, 0, d, LANES), Relation(q, q, q, q, q), spare
-
-
-class Readers(NamedTuple):
-    """The two kernels that read the state, for one kind of spreads."""
-
-    nearest_structures: Any
-    least_nlt: Any
-
-
-@cache
-def readers(kind: int) -> Readers:
-    """What is compiled for a kind, when it is first called."""
-    if kind != plain(kind):
-        return readers(plain(kind))
-
-    @kernel_of(kind)
-    def nearest_structures(
-        pool: Floats, X: Floats, position: Integers, nearest: Integers, memory: Floats
-    ) -> None:
-        find_nearest(pool, X, position, nearest, memory, kind)
-
-    @kernel_of(kind)
-    def least_nlt(pool: Floats, X: Floats, group: Integers, least: Floats, memory: Floats) -> None:
-        find_least_nlt(pool, X, group, least, memory, kind)
-
-    return Readers(nearest_structures, least_nlt)
-
-
-@paragraph
-def find_nearest(
-    pool: Floats, X: Floats, position: Integers, nearest: Integers, memory: Floats, kind: int
-) -> None:
-    """For each row of X, one after the other in one array, the nearest structure. Eq. (17).
-
-    The distance 1 - u^2 of Eq. (17) grows with the squared Mahalanobis distance, which therefore
-    decides alone; the oldest wins a tie (E12). What is written down is the `position` (live,) of
-    its slot. Modified in place: nearest (rows,), memory.
-    """
-    s = view_in_kernel(pool, kind)
-    live, unit = int(s.head[LIVE]), Unit(1.0 / s.head[SCALE], s.head[REACH])
-    x, offset, to_all, spare = reading_parts(memory, s)
-    for t in range(nearest.size):
-        for c in range(x.shape[1]):
-            x[0, c] = X[t * x.shape[1] + c]
-        distances_of_point(x, s, unit, to_all, offset, spare, kind)
-        nearest[t] = position[first_smallest(to_all.q, s.id, live)]
-
-
-@paragraph
-def find_least_nlt(
-    pool: Floats, X: Floats, group: Integers, least: Floats, memory: Floats, kind: int
-) -> None:
-    """NLT of each row of X, one after the other, in the best structure of each group. Eq. (4).
-
-    `group` (live,) gives the group of each slot, -1 for none. Modified in place: least
-    (rows, n_groups), memory.
-    """
-    s = view_in_kernel(pool, kind)
-    live, unit = int(s.head[LIVE]), Unit(1.0 / s.head[SCALE], s.head[REACH])
-    x, offset, to_all, spare = reading_parts(memory, s)
-    q = to_all.q
-    n_groups = least.shape[1]
-    for t in range(least.shape[0]):
-        for c in range(x.shape[1]):
-            x[0, c] = X[t * x.shape[1] + c]
-        for g in range(n_groups):
-            least[t, g] = np.inf
-        distances_of_point(x, s, unit, to_all, offset, spare, kind)
-        for i in range(live):
-            g = group[i]
-            if g >= 0 and q[i] < least[t, g]:
-                least[t, g] = q[i]
-        for g in range(n_groups):
-            least[t, g] = nlt_from_odds(s.head[EXPONENT] * np.log(least[t, g]), True)

@@ -7,10 +7,10 @@ where the closed forms below must agree with them. "1" is always the older of tw
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.jit.decorators import allocating, leaf
+from spclust.jit.decorators import allocating, kernel, part
 
 
-@leaf
+@part
 def damping_sum(rate: float, T: float) -> float:
     """Gamma (Eq. 8, rate gamma) or B (Eq. 9, rate beta): sum of e^(-rate (T - t)) for t = 1..T.
 
@@ -19,7 +19,16 @@ def damping_sum(rate: float, T: float) -> float:
     return T if rate == 0.0 else np.expm1(-rate * T) / np.expm1(-rate)
 
 
-@leaf
+@kernel
+def damping_sums(rate: float, T: Floats) -> Floats:
+    """`damping_sum` for each of T (k,)."""
+    sums = np.empty(T.size)
+    for i in range(T.size):
+        sums[i] = damping_sum(rate, T[i])
+    return sums
+
+
+@part
 def newer_share(rate: float, T1: float, T2: float) -> float:
     """Share of the newer of two windows in their union, Gamma(T2) / Gamma(T1 + T2).
 
@@ -28,7 +37,7 @@ def newer_share(rate: float, T1: float, T2: float) -> float:
     return damping_sum(rate, T2) / damping_sum(rate, T1 + T2)
 
 
-@leaf
+@part
 def merged_mean(mu1: float, difference: float, share: float) -> float:
     """Mean of the union of two windows. Eq. (10), §III-B; difference is mu2 - mu1.
 
@@ -46,7 +55,7 @@ def merged_spread(Sigma1: Floats, Sigma2: Floats, share: float) -> Floats:
     return Sigma1 + share * (Sigma2 - Sigma1)
 
 
-@leaf
+@part
 def updated_total(total: float, u: float, decay: float) -> float:
     """B(T + 1) w(T + 1) after one more point of typicality u; with u = 1, B(T + 1) itself.
 
@@ -57,13 +66,13 @@ def updated_total(total: float, u: float, decay: float) -> float:
     return decay * total + u
 
 
-@leaf
+@part
 def fading(rate: float, T: float) -> float:
     """What is left of an influence after T points: e^(-rate T), and without a rate no effort."""
     return 1.0 if rate == 0.0 else np.exp(-rate * T)
 
 
-@leaf
+@part
 def merged_total(total1: float, total2: float, faded: float) -> float:
     """B(T1 + T2) w of the union of two windows; from B(T1) and B(T2), B(T1 + T2) itself.
 

@@ -10,12 +10,12 @@ every D is exactly 1.0 in floating point). Where odds themselves would leave the
 range, their logarithms take their place; `in_logs` says which of the two an array holds.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.jit.decorators import inner, leaf
+from spclust.jit.decorators import part
 from spclust.numerics.eight import (
     LANES,
     Eight,
@@ -28,20 +28,7 @@ from spclust.numerics.eight import (
     store,
 )
 from spclust.numerics.powers import exponential, halves_in, logarithm, power
-
-
-class Relation(NamedTuple):
-    """How one structure, or point, stands to all n slots."""
-
-    q: Any  # (n,) squared distances of its mean in the others
-    q_back: Any  # (n,) squared distances of the others' means in it
-    odds: Any  # (n,) odds of q
-    odds_back: Any  # (n,) odds of q_back
-    pair: Any  # (n,) odds of the pairs
-
-
-# Beyond this exponent (m < 1.2) odds of ordinary data overflow, so they are kept as logarithms.
-LARGEST_LINEAR_EXPONENT = 5.0
+from spclust.state.scratch import Relation
 
 # Odds of a pair multiply, so each is kept below the square root of what can be represented.
 LARGEST_ODDS, SMALLEST_ODDS = 1e145, 1e-290
@@ -59,7 +46,7 @@ def exponent(m: float) -> float:
     return nearest if 0.0 < nearest < 50.0 and abs(p - nearest) <= rounding_error else p
 
 
-@leaf
+@part
 def mahalanobis_sq(offset: Floats, whiten: Floats) -> float:
     """Squared Mahalanobis distance of one offset x - mu (d,). The bracket of Eq. (2), §III-A.
 
@@ -75,13 +62,13 @@ def mahalanobis_sq(offset: Floats, whiten: Floats) -> float:
     return q
 
 
-@inner
+@part
 def odds_of(q: Eight, p: float, halves: int, in_logs: bool) -> Eight:
     """Odds q^p, or their logarithms, of eight squared distances. Eq. (2), §III-A."""
     return logarithm(q) * p if in_logs else power(q, p, halves)
 
 
-@leaf
+@part
 def in_range(q: Floats, odds: Floats, n: int) -> bool:
     """Whether n odds of squared distances q are in the linear range, or those of copies, 0."""
     outside = 0
@@ -90,13 +77,13 @@ def in_range(q: Floats, odds: Floats, n: int) -> bool:
     return outside == 0
 
 
-@leaf
+@part
 def typicality_from_odds(odds: float) -> float:
     """Typicality u = 1 / (1 + odds). Eq. (2), §III-A."""
     return 1.0 / (1.0 + odds)
 
 
-@leaf
+@part
 def nlt_from_odds(odds: float, in_logs: bool) -> float:
     """Negative log typicality NLT = log(1 + odds). Eq. (4), §III-A."""
     if not in_logs:
@@ -106,13 +93,13 @@ def nlt_from_odds(odds: float, in_logs: bool) -> float:
     return np.log1p(np.exp(odds))
 
 
-@leaf
+@part
 def pair_odds(a: Any, b: Any) -> Any:
     """Odds D / (1 - D) of the distance D = 1 - u_12 u_21 of two structures. Eq. (3), §III-A."""
     return a + b + a * b
 
 
-@inner
+@part
 def log_pair_odds(a: Eight, b: Eight) -> Eight:
     """What `pair_odds` is, in logarithms: log(e^a + e^b + e^(a + b)), safe from overflow."""
     top = larger_of(larger_of(a, b), a + b)
@@ -121,7 +108,7 @@ def log_pair_odds(a: Eight, b: Eight) -> Eight:
     return top + logarithm(terms)
 
 
-@inner
+@part
 def relation_odds(r: Relation, p: float, in_logs: bool, n: int) -> bool:
     """Odds of n distances, both ways, and of the pairs; False if they left the linear range.
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spclust.arrays import Floats, Integers
-from spclust.jit.decorators import allocating, inner
+from spclust.jit.decorators import kernel, part
 
 # Shares of all points that a part may need to be one.
 _SHARES = (0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2)
@@ -27,7 +27,7 @@ _FEWEST = 2.0  # points that may be a part
 _TILE = np.sqrt(12.0)  # width of a uniform distribution, in standard deviations
 
 
-@allocating
+@kernel
 def distances(z: Floats) -> Floats:
     """Euclidean distances (k, k) of rows z (k, d)."""
     k, d = z.shape
@@ -61,7 +61,7 @@ def spanning_tree(D: Floats, reach: Floats) -> tuple[Integers, Integers, Floats]
     return ends[0][order], ends[1][order], length[order]
 
 
-@allocating
+@kernel
 def grown_tree(D: Floats, reach: Floats) -> tuple[Integers, Floats]:
     """Both ends (2, k - 1) and lengths (k - 1,) of its edges, as it grows from one structure."""
     k = reach.size
@@ -111,13 +111,13 @@ def linked(first: Integers, second: Integers, length: Floats, mass: Floats, ends
     return Tree(np.array(left), np.array(right), height, np.array(masses))
 
 
-@inner
+@part
 def log_ratio(a: float, b: float) -> float:
     """log(a / b), 0 if a is not the larger one; two copies of a point are at no distance."""
     return np.log(a / max(b, 1e-300)) if a > b else 0.0
 
 
-@allocating
+@kernel
 def most_stable(tree: Tree, least: float) -> tuple[float, Integers]:
     """Nodes of the tree that are the most stable clusters, if a part has a mass of `least` or more.
 
@@ -172,7 +172,7 @@ def most_stable(tree: Tree, least: float) -> tuple[float, Integers]:
     return best[0] - stability[heaviest], chosen[:found]
 
 
-@allocating
+@kernel
 def labelled(tree: Tree, chosen: Integers, first: Integers, second: Integers) -> Integers:
     """Label (k,) of each structure: its chosen node; if it is in none, that of its neighbour.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from spclust.arrays import Floats, Integers
 from spclust.auto.cut import natural_clusters
-from spclust.state.structures import BETA, CAPACITY, CUT_DUE, LIVE, SEEN, TIMED, Structures, means
+from spclust.state.structures import Structures, means
 
 _GROWTH = 3.0
 _MANY = 100.0  # points for each structure, at the least
@@ -20,18 +20,17 @@ _CLUSTER = 0.5  # of the mean mass of structures makes a new cluster
 
 def decide(s: Structures) -> None:
     """Give all structures to the clusters that are there now. Modified in place: s."""
-    slots = np.arange(int(s.head[LIVE]))
-    s.owner[slots] = _natural(s, slots) + 1.0
-    seen, beta = float(s.head[SEEN]), float(s.head[BETA])
-    soon, least = np.inf, _MANY * float(s.head[CAPACITY])
-    if beta > 0.0:  # which is a rate per unit of time, if there are time stamps
-        soon = seen + (least if s.head[TIMED] else max(least, np.ceil(_MEMORIES / beta)))
-    s.head[CUT_DUE] = min(np.ceil(_GROWTH * seen), soon)
+    slots = np.arange(s.live)
+    s.cluster[slots] = _natural(s, slots) + 1
+    soon, least = np.inf, _MANY * float(s.capacity)
+    if s.beta > 0.0:  # which is a rate per unit of time, if there are time stamps
+        soon = s.seen + (least if s.timed else max(least, np.ceil(_MEMORIES / s.beta)))
+    s.cut_due = int(min(np.ceil(_GROWTH * s.seen), soon))
 
 
-def standing_clusters(s: Structures, slots: Integers) -> Integers:
+def current_clusters(s: Structures, slots: Integers) -> Integers:
     """Cluster (k,) of each of the structures in `slots`, numbered as they come."""
-    fresh, owner = _natural(s, slots), s.owner[slots].astype(np.int64) - 1
+    fresh, owner = _natural(s, slots), s.cluster[slots] - 1
     if np.any(owner >= 0):
         fresh = _followed(fresh, owner, means(s, slots), s.count[slots])
     _, first, found = np.unique(fresh, return_index=True, return_inverse=True)

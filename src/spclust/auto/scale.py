@@ -13,27 +13,15 @@ bit, and get the same labels, ties included.
 
 import numpy as np
 
-from spclust.algorithm import update as online
+from spclust.algorithm import kernels
 from spclust.arrays import Booleans, Floats, Integers, Rows
 from spclust.auto.cut import distances
-from spclust.jit.decorators import allocating
+from spclust.jit.decorators import kernel
 from spclust.numerics.eight import LANES
-from spclust.numerics.memory import aligned, aligned_copy
+from spclust.numerics.memory import aligned_copy
 from spclust.state.kinds import DIAGONAL, LOWRANK, SPHERICAL
-from spclust.state.scratch import scratch_size
-from spclust.state.structures import (
-    BETA,
-    CAPACITY,
-    DUE,
-    GROWN,
-    KIND,
-    LIVE,
-    SEEN,
-    TIMED,
-    Structures,
-    means,
-    view,
-)
+from spclust.state.scratch import scratch_for
+from spclust.state.structures import Structures, means
 
 _GRID = 2.0**20
 _GAPS = 4.0  # typical distances to the nearest neighbour that make a unit
@@ -52,11 +40,10 @@ _NUMBERS_AT_ONCE = 100_000  # of spreads that are stretched together: a call tak
 _OUT_OF_SIGHT = 1e6  # where a feature is that differs from what all points had, for who only reads
 
 
-def begin(pool: Floats, x: Floats) -> None:
-    """Lay the frame at the first point. Modified in place: pool."""
-    s = view(pool)
+def begin(s: Structures, x: Floats) -> None:
+    """Put the origin at the first point. Modified in place: s."""
     s.origin[:], s.unit[:] = x, 0.0
-    s.head[DUE] = 2.0
+    s.scale_due = 2
 
 
 def learn_units(s: Structures, X: Rows) -> None:
@@ -74,7 +61,7 @@ def coordinates(s: Structures, X: Rows) -> Floats:
     return in_units(np.ascontiguousarray(X, dtype=np.float64), s.origin, s.unit)
 
 
-@allocating
+@kernel
 def in_units(X: Floats, origin: Floats, unit: Floats) -> Floats:
     """The rows of X (n, d) from an origin (d,), in units (d,), rounded."""
     z = np.empty(X.shape)
@@ -98,21 +85,20 @@ def places(s: Structures, z: Floats) -> Floats:
     return np.clip(found, -largest, largest)
 
 
-def next_look(pool: Floats) -> float:
-    """Points that will have been learnt when units are looked at again.
+def next_due(s: Structures) -> int:
+    """Points that will have been learnt when the units are renewed the next time.
 
-    What fades has to be looked at again while it is still there.
+    What fades has to be examined again while it is still there.
     """
-    seen, beta, least = float(pool[SEEN]), float(pool[BETA]), _LEAST * float(pool[CAPACITY])
-    soon = np.inf
-    if beta > 0.0:  # which is a rate per unit of time, if there are time stamps
-        soon = seen + (least if pool[TIMED] else max(least, np.ceil(1.0 / beta)))
-    return float(min(max(seen + 1.0, np.ceil(_GROWTH * seen)), soon))
+    least, soon = _LEAST * float(s.capacity), np.inf
+    if s.beta > 0.0:  # which is a rate per unit of time, if there are time stamps
+        soon = s.seen + (least if s.timed else max(least, np.ceil(1.0 / s.beta)))
+    return int(min(max(s.seen + 1.0, np.ceil(_GROWTH * s.seen)), soon))
 
 
 def fitting(s: Structures) -> tuple[Floats, Floats] | None:
     """A ratio and a middle (d,): ratio (z - middle) fits the structures. None if z nearly does."""
-    slots = np.arange(int(s.head[LIVE]))
+    slots = np.arange(s.live)
     z, count = means(s, slots), s.count[slots]
     middle, width, lone = _widths(z, s.scatter[slots], count)
     varied = (width > 0.0) & ~lone
@@ -131,13 +117,13 @@ def fitting(s: Structures) -> tuple[Floats, Floats] | None:
     return ratio, np.where(np.abs(middle) > _FAR_OFF, middle, 0.0)
 
 
-def fitted(pool: Floats) -> Floats:
+def fitted(s: Structures) -> Structures:
     """The same state in units that fit its structures; the state itself if they nearly do."""
-    change = fitting(view(pool))
+    change = fitting(s)
     if change is None:
-        return pool
+        return s
     ratio, middle = change
-    return reframed(pool, ratio, -ratio * middle)
+    return in_other_units(s, ratio, -ratio * middle)
 
 
 def _widths(z: Floats, scatter: Floats, count: Floats) -> tuple[Floats, Floats, Booleans]:
@@ -199,23 +185,22 @@ def _most(values: Floats) -> float:
     return float(ascending[lower] + (place - lower) * (ascending[upper] - ascending[lower]))
 
 
-def reframed(pool: Floats, ratio: Floats, shift: Floats) -> Floats:
+def in_other_units(old: Structures, ratio: Floats, shift: Floats) -> Structures:
     """The same structures in coordinates ratio z + shift, both (d,), in new memory.
 
     Origin and unit become what they are then.
     """
-    pool = aligned_copy(pool)
-    s = view(pool)
+    s = Structures(aligned_copy(old.memory))
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         unit = np.where(s.unit > 0.0, np.clip(s.unit / ratio, _SMALLEST, _LARGEST), 0.0)
         s.origin[:] = places(s, -shift / ratio)
     s.anchor[:] = s.anchor * ratio[:, np.newaxis] + shift[:, np.newaxis]
     s.drift[:] *= ratio[:, np.newaxis]
     s.scatter[:] *= ratio**2
-    _stretch(s, np.arange(int(s.head[GROWN])), ratio)
+    _stretch(s, np.arange(s.grown), ratio)
     s.unit[:] = unit
-    online.measure_all(pool, aligned(scratch_size(pool)))
-    return pool
+    kernels.measure_all(s, scratch_for(s))
+    return s
 
 
 def _stretch(s: Structures, slots: Integers, ratio: Floats) -> None:
@@ -223,7 +208,7 @@ def _stretch(s: Structures, slots: Integers, ratio: Floats) -> None:
 
     The I of a fresh structure becomes that of the new unit, and nothing is left of the old one.
     """
-    kind = int(s.head[KIND])
+    kind = s.kind
     if kind == LOWRANK:
         for slot in slots:
             _stretch_lowrank(s, int(slot), ratio)
@@ -246,13 +231,13 @@ def _stretch_lowrank(s: Structures, slot: int, ratio: Floats) -> None:
 
     Outside of V, base becomes what covers it in every feature.
     """
-    rank, half = int(s.rank[slot]), s.Sigma.shape[2] // 2
+    rank, half = int(s.rank[slot]), s.columns // 2
     numbers, corner = rank * (rank + 1) // 2, np.tril_indices(rank)
     old = float(s.base[slot])
     s.base[slot] = base = 1.0 + max(old - 1.0, 0.0) * float(ratio.max()) ** 2
     if rank == 0:
         return
-    rows = s.place[slot, :rank].astype(np.int64)
+    rows = s.place[slot, :rank]
     S = np.zeros((rank, rank))
     S[corner] = s.Sigma[slot, 0, :numbers]
     S += np.tril(S, -1).T - old * np.eye(rank)

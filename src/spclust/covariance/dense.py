@@ -9,7 +9,7 @@ from spclust.arrays import Floats
 from spclust.covariance.point_union import UnionScratch, covers, stretch_by_factor, union_with_point
 from spclust.covariance.small_union import unite_small
 from spclust.covariance.union import surely_holds, unite
-from spclust.jit.decorators import inner, leaf, paragraph, separate
+from spclust.jit.decorators import outlined, part
 from spclust.numerics.cholesky import (
     dot,
     invert_transposed,
@@ -18,8 +18,8 @@ from spclust.numerics.cholesky import (
     renew_inverse,
     shifted_cholesky,
     times_vector,
-    write_identity,
 )
+from spclust.state.scratch import Scratch
 from spclust.state.structures import Structures
 
 _FLOOR = 1.0  # in units of scale every spread is at least the identity
@@ -40,7 +40,14 @@ class Dense(NamedTuple):
     union: UnionScratch
 
 
-@inner
+@part
+def dense_of(slot: int, s: Structures, work: Scratch) -> Dense:
+    """The full covariance of a slot, with the scratch memory for its growth."""
+    union = UnionScratch(work.R, work.inverse, work.direction, work.v, work.w, work.p)
+    return Dense(s.Sigma[slot], work.W, work.e, union)
+
+
+@part
 def cover_if_easy(
     slot: int, held: bool, single: bool, share: float, own: Dense, s: Structures
 ) -> bool:
@@ -65,20 +72,20 @@ def cover_if_easy(
     return True
 
 
-@inner
+@part
 def holds_point(slot: int, share: float, own: Dense, s: Structures) -> bool:
     """Whether a spread surely covers a single point; own.union.p becomes W e, modified in place."""
     return covers(own.W, own.e, share, s.least[slot], own.union.p, own.union.v)
 
 
-@inner
-def holds_spread(share: float, own: Dense, spread: Floats) -> bool:
+@part
+def holds_covariance(share: float, own: Dense, spread: Floats) -> bool:
     """What `holds_point` tells, of a structure of another spread (k, k)."""
     times_vector(own.W, own.e, own.union.p)
     return surely_holds(own.Sigma, spread, share, own.e, own.union.R)
 
 
-@inner
+@part
 def cover_any(slot: int, share: float, own: Dense, spread: Floats, s: Structures) -> None:
     """What `cover_if_easy` does, for any two structures; `spread` (k, k) is the other one's.
 
@@ -93,14 +100,7 @@ def cover_any(slot: int, share: float, own: Dense, spread: Floats, s: Structures
     factor_anew(slot, own, s)
 
 
-@paragraph
-def spread_of_point(own: Dense) -> Floats:
-    """The spread of a single point: I, in scratch memory. Modified in place: own."""
-    write_identity(own.union.R)
-    return own.union.R
-
-
-@inner
+@part
 def grow_along(slot: int, share: float, own: Dense, s: Structures) -> None:
     """Add to a spread what its own move adds, Eq. 14, and no more: it covers the other one.
 
@@ -117,7 +117,7 @@ def grow_along(slot: int, share: float, own: Dense, s: Structures) -> None:
     s.renewals[slot] += 1.0
 
 
-@separate
+@outlined
 def factor_anew(slot: int, own: Dense, s: Structures) -> None:
     """Compute the factor of a spread. Modified in place: own, s."""
     R, inverse = own.union.R, own.union.inverse
@@ -127,7 +127,7 @@ def factor_anew(slot: int, own: Dense, s: Structures) -> None:
     s.least[slot], s.renewals[slot] = least_eigenvalue_bound(own.W), 0.0
 
 
-@leaf
+@part
 def add_square(Sigma: Floats, share: float, e: Floats) -> None:
     """Add share^2 e e^T, Eq. 14, to Sigma (k, k). Modified in place: Sigma."""
     for r in range(e.size):
@@ -135,7 +135,7 @@ def add_square(Sigma: Floats, share: float, e: Floats) -> None:
             Sigma[r, c] += (share * e[r]) * (share * e[c])
 
 
-@inner
+@part
 def renewable(slot: int, square: float, share: float, s: Structures) -> bool:
     """Whether the factor of a slot may be changed for share^2 e e^T instead of computed.
 

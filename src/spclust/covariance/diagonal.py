@@ -6,25 +6,29 @@ The factor W is the diagonal of Sigma^(-1/2).
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.jit.decorators import inner
+from spclust.covariance.full import lacks_memory as lacks_memory
+from spclust.jit.decorators import part
 from spclust.numerics.eight import Eight, load, same, same_at
-from spclust.state.scratch import Workspace
+from spclust.state.scratch import Scratch
 from spclust.state.structures import Structures, is_single, write_factor
 
 
-@inner
-def squares_in_each_diagonal(W: Floats, offset: Floats) -> Eight:
-    """Squared distances of eight offsets (d, 8), each in the metric of its own W (d, 8)."""
-    squares = same(0.0)
+@part
+def squares_in_each(b: int, s: Structures, offset: Floats, plain: Eight, spare: Floats) -> Eight:
+    """Squared distances of eight offsets (d, 8), each in the metric of its own slot of block b."""
+    W, squares = s.whiten[b], same(0.0)
     for c in range(offset.shape[0]):
         y = load(W, c) * load(offset, c)
         squares += y * y
     return squares
 
 
-@inner
-def two_squares_in_each_diagonal(W: Floats, first: Floats, second: Floats) -> tuple[Eight, Eight]:
-    """What `squares_in_each_diagonal` gives for two sets of offsets; W is read once for both."""
+@part
+def two_squares_in_each(
+    b: int, s: Structures, work: Scratch, plain: Eight, plain_next: Eight
+) -> tuple[Eight, Eight]:
+    """`squares_in_each` for work.offset and work.ahead; factors are read once for both."""
+    W, first, second = s.whiten[b], work.offset, work.ahead
     squares1, squares2 = same(0.0), same(0.0)
     for c in range(first.shape[0]):
         w = load(W, c)
@@ -34,18 +38,18 @@ def two_squares_in_each_diagonal(W: Floats, first: Floats, second: Floats) -> tu
     return squares1, squares2
 
 
-@inner
-def squares_in_one_diagonal(W: Floats, offset: Floats) -> Eight:
-    """Squared distances of eight offsets (d, 8) in the metric of one W (d,)."""
-    squares = same(0.0)
+@part
+def squares_in_one(slot: int, s: Structures, work: Scratch, plain: Eight) -> Eight:
+    """Squared distances of the eight work.offset (d, 8) in the metric of factor work.W."""
+    W, offset, squares = work.W, work.offset, same(0.0)
     for c in range(offset.shape[0]):
         y = same_at(W, c) * load(offset, c)
         squares += y * y
     return squares
 
 
-@inner
-def cover_diagonal(keeper: int, other: int, share: float, s: Structures, work: Workspace) -> bool:
+@part
+def unite(keeper: int, other: int, share: float, s: Structures, work: Scratch) -> bool:
     """Make the spread of `keeper` cover the other structure, at offset work.e. Eq. 14 to 16.
 
     The union of two diagonal spreads is the larger of both in every feature. Always True. Modified

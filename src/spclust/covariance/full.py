@@ -2,27 +2,26 @@
 
 from spclust.arrays import Floats
 from spclust.covariance.dense import (
-    Dense,
     cover_any,
     cover_if_easy,
+    dense_of,
+    holds_covariance,
     holds_point,
-    holds_spread,
-    renewable,
-    spread_of_point,
 )
-from spclust.covariance.fixed import add_square_fixed, renew_inverse_fixed, times_vector_fixed
-from spclust.covariance.plane import unite_in_plane
-from spclust.covariance.point_union import inside
-from spclust.jit.decorators import inner, paragraph
+from spclust.jit.decorators import part
+from spclust.numerics.cholesky import write_identity
 from spclust.numerics.eight import Eight, load, same, same_at
-from spclust.state.kinds import FIXED
-from spclust.state.scratch import Workspace
+from spclust.state.scratch import Scratch
 from spclust.state.structures import Structures, is_single, read_factor, write_factor
 
 
-@inner
-def squares_in_each_full(W: Floats, offset: Floats) -> Eight:
-    """Squared distances of eight offsets (d, 8), each in the metric of its own W (t, 8)."""
+@part
+def squares_in_each(b: int, s: Structures, offset: Floats, plain: Eight, spare: Floats) -> Eight:
+    """Squared distances of eight offsets (d, 8), each in the metric of its own slot of block b.
+
+    `plain` are their squared lengths, not needed here; nor is `spare`, scratch.
+    """
+    W = s.whiten[b]
     d, squares = offset.shape[0], same(0.0)
     t = 0
     for r in range(0, d - 1, 2):  # two rows of W for one reading of the offsets
@@ -43,9 +42,12 @@ def squares_in_each_full(W: Floats, offset: Floats) -> Eight:
     return squares
 
 
-@inner
-def two_squares_in_each_full(W: Floats, first: Floats, second: Floats) -> tuple[Eight, Eight]:
-    """What `squares_in_each_full` gives for two sets of offsets; W is read once for both."""
+@part
+def two_squares_in_each(
+    b: int, s: Structures, work: Scratch, plain: Eight, plain_next: Eight
+) -> tuple[Eight, Eight]:
+    """`squares_in_each` for work.offset and work.ahead; factors are read once for both."""
+    W, first, second = s.whiten[b], work.offset, work.ahead
     d, squares1, squares2 = first.shape[0], same(0.0), same(0.0)
     t = 0
     for r in range(0, d - 1, 2):
@@ -76,9 +78,13 @@ def two_squares_in_each_full(W: Floats, first: Floats, second: Floats) -> tuple[
     return squares1, squares2
 
 
-@inner
-def squares_in_one_full(W: Floats, offset: Floats) -> Eight:
-    """Squared distances of eight offsets (d, 8) in the metric of one W (t,)."""
+@part
+def squares_in_one(slot: int, s: Structures, work: Scratch, plain: Eight) -> Eight:
+    """Squared distances of the eight work.offset (d, 8) in the metric of one slot.
+
+    Its factor is work.W, and `plain` are their squared lengths, not needed here.
+    """
+    W, offset = work.W, work.offset
     d, squares = offset.shape[0], same(0.0)
     t = 0
     for r in range(0, d - 1, 2):
@@ -106,55 +112,40 @@ def squares_in_one_full(W: Floats, offset: Floats) -> Eight:
     return squares
 
 
-@paragraph
-def cover_full(
-    keeper: int, other: int, share: float, s: Structures, work: Workspace, kind: int
-) -> bool:
-    """Make the spread of `keeper` cover the other structure, at offset work.e. Eq. 14 to 16.
+@part
+def lacks_memory(rank: int, s: Structures) -> bool:
+    """True if the state needs more memory before a merge to a covariance of that rank: never."""
+    return False
 
-    Its factor, with which all distances are measured, comes to lie in work.W, too. False, and
-    nothing changed, if it takes the general union. For a few features (`kind` tells) loops are
-    written out where a point is covered already, as most are. Modified in place: s, work.
+
+@part
+def unite(keeper: int, other: int, share: float, s: Structures, work: Scratch) -> bool:
+    """Make the covariance of `keeper` cover the other structure, at offset work.e. Eq. 14 to 16.
+
+    `share` is the other one's in the merged mean. The factor, with which all distances are
+    measured, is written to work.W, too. False, and nothing changed, if it takes the general union.
+    Modified in place: s, work.
     """
-    own, single = Dense(s.Sigma[keeper], work.W, work.e, work.union), is_single(other, s)
+    own, single = dense_of(keeper, s, work), is_single(other, s)
     read_factor(keeper, s.whiten, own.W)
-    if not single:
-        held = holds_spread(share, own, s.Sigma[max(other, 0)])
-    elif kind > FIXED:
-        first = times_vector_fixed(kind, own.W, own.e, own.union.p)
-        held = inside(first, own.W, share, s.least[keeper], own.union.p, own.union.v)
-        if held and renewable(keeper, first, share, s):
-            add_square_fixed(kind, own.Sigma, share, own.e)
-            renew_inverse_fixed(kind, own.W, own.union.p, share)
-            s.renewals[keeper] += 1.0
-            write_factor(keeper, s.whiten, own.W)
-            return True
-    else:
+    if single:
         held = holds_point(keeper, share, own, s)
+    else:
+        held = holds_covariance(share, own, s.Sigma[max(other, 0)])
     if not cover_if_easy(keeper, held, single, share, own, s):
         return False
     write_factor(keeper, s.whiten, own.W)
     return True
 
 
-@inner
-def cover_in_plane(keeper: int, other: int, share: float, s: Structures, work: Workspace) -> bool:
-    """What `cover_full` does, for any two structures, if d = 2. Modified in place: s, work."""
-    Sigma, spread = s.Sigma[keeper], s.Sigma[max(other, 0)]
-    entries = (1.0, 0.0, 1.0) if is_single(other, s) else (spread[0, 0], spread[0, 1], spread[1, 1])
-    if not unite_in_plane(Sigma, entries, share, work.e, work.W):
-        return False
-    write_factor(keeper, s.whiten, work.W)
-    return True
-
-
-@inner
-def cover_full_in_general(
-    keeper: int, other: int, share: float, s: Structures, work: Workspace
-) -> None:
-    """What `cover_full` does, for any two structures. Modified in place: s, work."""
-    own = Dense(s.Sigma[keeper], work.W, work.e, work.union)
-    spread = spread_of_point(own) if is_single(other, s) else s.Sigma[max(other, 0)]
-    read_factor(keeper, s.whiten, work.W)
-    cover_any(keeper, share, own, spread, s)
-    write_factor(keeper, s.whiten, work.W)
+@part
+def unite_in_general(keeper: int, other: int, share: float, s: Structures, work: Scratch) -> None:
+    """`unite` for any two structures. Modified in place: s, work."""
+    own = dense_of(keeper, s, work)
+    theirs = s.Sigma[max(other, 0)]
+    if is_single(other, s):
+        theirs = work.R
+        write_identity(theirs)
+    read_factor(keeper, s.whiten, own.W)
+    cover_any(keeper, share, own, theirs, s)
+    write_factor(keeper, s.whiten, own.W)

@@ -16,15 +16,24 @@ exceeds the exact union, in the directions given up alone, by no more than base 
 
 Directions are rows of one memory, `basis`, in any order; `place` tells which row is whose; those
 that nobody has are on the stack `free`. Packed triangles of S and of its factor W are in
-s.Sigma[slot, 0]. All this memory grows when it is needed: see `structures.enlarged`.
+s.Sigma[slot, 0]. All this memory grows when it is needed: see `state.creation.enlarged`.
 """
 
 from spclust.arrays import Floats
-from spclust.jit.decorators import inner, reduction, separate
+from spclust.covariance.lowrank_union import (
+    lacks_memory as lacks_memory,
+)
+from spclust.covariance.lowrank_union import (
+    unite as unite,
+)
+from spclust.covariance.lowrank_union import (
+    unite_in_general as unite_in_general,
+)
+from spclust.jit.decorators import outlined, part, reduction
 from spclust.numerics.cholesky import dot, times_vector
 from spclust.numerics.eight import LANES, Eight, below_bits, larger_of, load, same, same_at, store
 from spclust.numerics.memory import matrix, row
-from spclust.state.scratch import Workspace
+from spclust.state.scratch import Scratch
 from spclust.state.structures import Structures
 
 # Where a squared distance is a smaller part of the squared length, or base times it is, the
@@ -42,7 +51,7 @@ def two_dots(v: Floats, first: Floats, second: Floats) -> tuple[float, float]:
     return a, b
 
 
-@inner
+@part
 def whitened_square(
     slot: int, x: Floats, y: Floats, p: Floats, square: float, s: Structures
 ) -> float:
@@ -50,7 +59,7 @@ def whitened_square(
 
     The bracket of Eq. (2). Modified in place: p, scratch; x, if need be, to what is outside of V.
     """
-    rank, half, inside = int(s.rank[slot]), s.Sigma.shape[2] // 2, 0.0
+    rank, half, inside = s.rank[slot], s.columns // 2, 0.0
     for k in range(rank):
         inside += y[k] * y[k]
     W = row(s.Sigma[slot, 0], half, rank * (rank + 1) // 2)
@@ -63,49 +72,49 @@ def whitened_square(
     return white + outside / s.base[slot]
 
 
-@separate
+@outlined
 def square_outside(slot: int, x: Floats, y: Floats, s: Structures) -> float:
     """Squared length of what is left of x outside of V: without the difference of two squares.
 
     Modified in place: x, which becomes just that.
     """
-    for k in range(int(s.rank[slot])):
-        v = s.basis[int(s.place[slot, k])]
+    for k in range(s.rank[slot]):
+        v = s.basis[s.place[slot, k]]
         for c in range(x.size):
             x[c] -= y[k] * v[c]
     return dot(x, x, 0)
 
 
-@separate
+@outlined
 def square_in(slot: int, x: Floats, square: float, s: Structures, y: Floats) -> float:
     """Squared distance of an offset x (d,), of squared length `square`, in a structure.
 
     Modified in place: y (2, rank or more), scratch.
     """
-    for k in range(int(s.rank[slot])):
-        y[0, k] = dot(s.basis[int(s.place[slot, k])], x, 0)
+    for k in range(s.rank[slot]):
+        y[0, k] = dot(s.basis[s.place[slot, k]], x, 0)
     return whitened_square(slot, x, y[0], y[1], square, s)
 
 
-@inner
+@part
 def pick(offset: Floats, lane: int, x: Floats) -> None:
     """Copy one of eight offsets (d, 8) to x (d,). Modified in place: x."""
     for c in range(x.size):
         x[c] = offset[c, lane]
 
 
-@separate
-def squares_in_each_lowrank(
+@outlined
+def squares_in_each(
     b: int, s: Structures, offset: Floats, plain: Eight, spare: Floats
 ) -> Eight:
     """Squared distances of eight offsets (d, 8), each in the metric of its slot in block b."""
-    d, room = offset.shape[0], s.place.shape[1]
+    d, room = offset.shape[0], s.rank_room
     x, squares = row(spare, 0, d), row(spare, d, LANES)
     y = matrix(spare, d + LANES, 2, room)
     store(plain, squares, 0)
     for lane in range(LANES):
         slot = b * LANES + lane
-        if s.rank[slot] == 0.0:
+        if s.rank[slot] == 0:
             squares[lane] /= s.base[slot]
         else:
             pick(offset, lane, x)
@@ -113,41 +122,40 @@ def squares_in_each_lowrank(
     return load(squares, 0)
 
 
-@separate
-def two_squares_in_each_lowrank(
-    b: int, s: Structures, work: Workspace, plain: Eight, plain_next: Eight
+@outlined
+def two_squares_in_each(
+    b: int, s: Structures, work: Scratch, plain: Eight, plain_next: Eight
 ) -> tuple[Eight, Eight]:
-    """What `squares_in_each_lowrank` gives for work.offset and work.ahead; V is read once."""
-    d, room = work.e.size, s.place.shape[1]
+    """What `squares_in_each` gives for work.offset and work.ahead; V is read once."""
+    d, room = work.e.size, s.rank_room
     x, squares = matrix(work.spare, 0, 2, d), matrix(work.spare, 2 * d, 2, LANES)
     y = matrix(work.spare, 2 * (d + LANES), 3, room)
     store(plain, squares, 0)
     store(plain_next, squares, 1)
     for lane in range(LANES):
         slot = b * LANES + lane
-        if s.rank[slot] == 0.0:
+        if s.rank[slot] == 0:
             squares[0, lane] /= s.base[slot]
             squares[1, lane] /= s.base[slot]
             continue
         pick(work.offset, lane, x[0])
         pick(work.ahead, lane, x[1])
-        for k in range(int(s.rank[slot])):
-            y[0, k], y[1, k] = two_dots(s.basis[int(s.place[slot, k])], x[0], x[1])
+        for k in range(s.rank[slot]):
+            y[0, k], y[1, k] = two_dots(s.basis[s.place[slot, k]], x[0], x[1])
         for i in range(2):
             squares[i, lane] = whitened_square(slot, x[i], y[i], y[2], squares[i, lane], s)
     return load(squares, 0), load(squares, 1)
 
 
-@separate
-def squares_in_one_lowrank(
-    slot: int, s: Structures, offset: Floats, plain: Eight, spare: Floats
-) -> Eight:
-    """Squared distances of eight offsets (d, 8) in the metric of one slot."""
-    rank, half = int(s.rank[slot]), s.Sigma.shape[2] // 2
+@outlined
+def squares_in_one(slot: int, s: Structures, work: Scratch, plain: Eight) -> Eight:
+    """Squared distances of the eight work.offset (d, 8) in the metric of one slot."""
+    offset, spare = work.offset, work.spare
+    rank, half = s.rank[slot], s.columns // 2
     y, inside, white = matrix(spare, 0, rank, LANES), same(0.0), same(0.0)
     for k in range(0, rank - 1, 2):  # two directions for one reading of the offsets
         a, b = same(0.0), same(0.0)
-        u, v = s.basis[int(s.place[slot, k])], s.basis[int(s.place[slot, k + 1])]
+        u, v = s.basis[s.place[slot, k]], s.basis[s.place[slot, k + 1]]
         for c in range(u.size):
             e = load(offset, c)
             a += same_at(u, c) * e
@@ -155,7 +163,7 @@ def squares_in_one_lowrank(
         store(a, y, k)
         store(b, y, k + 1)
     if rank % 2 == 1:
-        a, u = same(0.0), s.basis[int(s.place[slot, rank - 1])]
+        a, u = same(0.0), s.basis[s.place[slot, rank - 1]]
         for c in range(u.size):
             a += same_at(u, c) * load(offset, c)
         store(a, y, rank - 1)

@@ -3,32 +3,32 @@
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.covariance.dense import Dense, cover_any, cover_if_easy, holds_point, holds_spread
+from spclust.covariance.dense import Dense, cover_any, cover_if_easy, holds_covariance, holds_point
 from spclust.covariance.point_union import UnionScratch
-from spclust.jit.decorators import allocating, inner, paragraph, separate
+from spclust.jit.decorators import allocating, outlined, part
 from spclust.numerics.cholesky import dot
 from spclust.numerics.jacobi import eigen
 from spclust.numerics.memory import matrix, row
-from spclust.state.scratch import Workspace
-from spclust.state.structures import CRAMPED, FREE, LARGEST, MOST, Structures, is_single
+from spclust.state.scratch import Scratch
+from spclust.state.structures import Structures, is_single
 
 # What is left of a vector, relative, outside of directions in which it lies but for rounding.
 _ROUNDING = 1e-12
 
 
-@inner
-def cramped(rank: float, s: Structures) -> bool:
+@part
+def lacks_memory(rank: int, s: Structures) -> bool:
     """Whether a merge, to a spread of this rank, may need more memory than there is.
 
-    What it needs is noted in s.head. Modified in place: s.
+    What it needs is noted in s.needed_rank. Modified in place: s.
     """
-    room, d = s.place.shape[1], s.basis.shape[1]
-    if (rank > room and room < d) or s.head[FREE] <= rank:
-        s.head[CRAMPED] = rank
-    return s.head[CRAMPED] > 0.0
+    room, d = s.rank_room, s.d
+    if (rank > room and room < d) or s.free_directions <= rank:
+        s.needed_rank = rank
+    return s.needed_rank > 0
 
 
-@separate
+@outlined
 def include(slot: int, x: Floats, s: Structures, y: Floats) -> None:
     """Let x (d,) be in the span of a structure's directions, and write its coordinates to y.
 
@@ -36,12 +36,12 @@ def include(slot: int, x: Floats, s: Structures, y: Floats) -> None:
     place: s, y (rank or more), and x, which becomes what of it was outside.
     """
     length = np.sqrt(dot(x, x, 0))
-    rank = int(s.rank[slot])
+    rank = s.rank[slot]
     for k in range(y.size):
         y[k] = 0.0
     for _ in range(2):  # once more, to be rid of rounding
         for k in range(rank):
-            v = s.basis[int(s.place[slot, k])]
+            v = s.basis[s.place[slot, k]]
             along = dot(v, x, 0)
             for c in range(x.size):
                 x[c] -= along * v[c]
@@ -50,11 +50,11 @@ def include(slot: int, x: Floats, s: Structures, y: Floats) -> None:
     if rank == x.size or not outside > _ROUNDING * length:
         return
     y[rank] = outside
-    s.head[FREE] -= 1
-    place = int(s.free[int(s.head[FREE])])
+    s.free_directions -= 1
+    place = s.free[s.free_directions]
     for c in range(x.size):
         s.basis[place, c] = x[c] / outside
-    half, start = s.Sigma.shape[2] // 2, rank * (rank + 1) // 2
+    half, start = s.columns // 2, rank * (rank + 1) // 2
     for k in range(rank):
         s.Sigma[slot, 0, start + k] = s.Sigma[slot, 0, half + start + k] = 0.0
     s.Sigma[slot, 0, start + rank] = s.base[slot]
@@ -63,14 +63,14 @@ def include(slot: int, x: Floats, s: Structures, y: Floats) -> None:
     s.least[slot] = min(s.least[slot], s.base[slot])
 
 
-@paragraph
+@part
 def small(slot: int, y: Floats, s: Structures, spare: Floats) -> Dense:
     """The spread of a slot as a matrix in its own directions, in scratch memory.
 
     y (rank or more) are the coordinates of the offset. Modified in place: spare.
     """
-    k = int(s.rank[slot])
-    t, half = k * (k + 1) // 2, s.Sigma.shape[2] // 2
+    k = s.rank[slot]
+    t, half = k * (k + 1) // 2, s.columns // 2
     Sigma, W = matrix(spare, 0, k, k), row(spare, k * k, t)
     for i in range(t):
         W[i] = s.Sigma[slot, 0, half + i]
@@ -91,7 +91,7 @@ def small(slot: int, y: Floats, s: Structures, spare: Floats) -> Dense:
     )
 
 
-@separate
+@outlined
 def unpack(packed: Floats, A: Floats) -> None:
     """Write a packed triangle to a symmetric matrix. Modified in place: A."""
     for r in range(A.shape[0]):
@@ -99,26 +99,26 @@ def unpack(packed: Floats, A: Floats) -> None:
             A[r, c] = A[c, r] = packed[r * (r + 1) // 2 + c]
 
 
-@separate
+@outlined
 def keep(slot: int, own: Dense, s: Structures) -> None:
     """Keep a spread that grew as that of a slot. Modified in place: s."""
-    half = s.Sigma.shape[2] // 2
+    half = s.columns // 2
     for r in range(own.Sigma.shape[0]):
         for c in range(r + 1):
             at = r * (r + 1) // 2 + c
             s.Sigma[slot, 0, at], s.Sigma[slot, 0, half + at] = own.Sigma[r, c], own.W[at]
 
 
-@paragraph
+@part
 def parts(s: Structures, spare: Floats) -> tuple[Floats, Floats, Floats]:
     """Scratch: a vector (d,), the coordinates (room,) of another one, and the rest."""
-    d, room = s.basis.shape[1], s.place.shape[1]
+    d, room = s.d, s.rank_room
     rest = d + room
     return row(spare, 0, d), row(spare, d, room), row(spare, rest, spare.size - rest)
 
 
-@inner
-def cover_lowrank(keeper: int, other: int, share: float, s: Structures, work: Workspace) -> bool:
+@part
+def unite(keeper: int, other: int, share: float, s: Structures, work: Scratch) -> bool:
     """Make the spread of `keeper` cover the other structure, at offset work.e. Eq. 14 to 16.
 
     False, and the spread as it was, if it takes the general union. Modified in place: s, work.
@@ -132,46 +132,46 @@ def cover_lowrank(keeper: int, other: int, share: float, s: Structures, work: Wo
     own = small(keeper, y, s, rest)
     held = holds_point(keeper, share, own, s)
     if not cover_if_easy(keeper, held, True, share, own, s):
-        s.head[LARGEST] = max(s.head[LARGEST], s.rank[keeper])  # the direction stays
+        s.largest_rank = max(s.largest_rank, s.rank[keeper])  # the direction stays
         return False
     keep(keeper, own, s)
     limit_rank(keeper, s)
-    s.head[LARGEST] = max(s.head[LARGEST], s.rank[keeper])
+    s.largest_rank = max(s.largest_rank, s.rank[keeper])
     return True
 
 
-@inner
-def cover_lowrank_in_general(
-    keeper: int, other: int, share: float, s: Structures, work: Workspace
+@part
+def unite_in_general(
+    keeper: int, other: int, share: float, s: Structures, work: Scratch
 ) -> None:
-    """What `cover_lowrank` does, for any two structures. Modified in place: s, work."""
+    """What `unite` does, for any two structures. Modified in place: s, work."""
     x, y, rest = parts(s, work.spare)
     for c in range(x.size):
         x[c] = work.e[c]
     include(keeper, x, s, y)
-    room, rank, base = s.place.shape[1], 0, 1.0
+    room, rank, base = s.rank_room, 0, 1.0
     if not is_single(other, s):
-        rank, base = int(s.rank[other]), s.base[other]
+        rank, base = s.rank[other], s.base[other]
     C = matrix(rest, 0, rank, room)  # directions of the other one in those of the keeper
     for k in range(rank):
         for c in range(x.size):
-            x[c] = s.basis[int(s.place[other, k]), c]
+            x[c] = s.basis[s.place[other, k], c]
         include(keeper, x, s, C[k])
-    both = int(s.rank[keeper])
+    both = s.rank[keeper]
     spread = matrix(rest, rank * room, both, both)
     change_directions(max(other, 0), rank, base, C, s, spread, x)
     start = rank * room + both * both
     own = small(keeper, y, s, row(rest, start, rest.size - start))
     s.base[keeper] = max(s.base[keeper], base)
-    held = holds_spread(share, own, spread)
+    held = holds_covariance(share, own, spread)
     if not cover_if_easy(keeper, held, False, share, own, s):
         cover_any(keeper, share, own, spread, s)
     keep(keeper, own, s)
     limit_rank(keeper, s)
-    s.head[LARGEST] = max(s.head[LARGEST], s.rank[keeper])
+    s.largest_rank = max(s.largest_rank, s.rank[keeper])
 
 
-@separate
+@outlined
 def change_directions(
     slot: int, rank: int, base: float, C: Floats, s: Structures, spread: Floats, line: Floats
 ) -> None:
@@ -201,13 +201,13 @@ def limit_rank(slot: int, s: Structures) -> None:
 
     Modified in place: s.
     """
-    rank, most = int(s.rank[slot]), int(s.head[MOST])
+    rank, most = s.rank[slot], s.max_rank
     if rank <= most:
         return
-    S, half = np.empty((rank, rank)), s.Sigma.shape[2] // 2
+    S, half = np.empty((rank, rank)), s.columns // 2
     unpack(s.Sigma[slot, 0, : rank * (rank + 1) // 2], S)
     values, Q = eigen(S)
-    turned, kept = np.zeros((most, s.basis.shape[1])), np.empty(most)
+    turned, kept = np.zeros((most, s.d)), np.empty(most)
     for a in range(most):
         largest = 0
         for k in range(rank):
@@ -215,13 +215,13 @@ def limit_rank(slot: int, s: Structures) -> None:
         kept[a], values[largest] = values[largest], 0.0
         v = turned[a]
         for k in range(rank):
-            old, part = s.basis[int(s.place[slot, k])], Q[k, largest]
+            old, part = s.basis[s.place[slot, k]], Q[k, largest]
             for c in range(v.size):
                 v[c] += part * old[c]
     for k in range(rank):
         s.base[slot] = max(s.base[slot], values[k])  # of those that are left
     for a in range(most):
-        s.basis[int(s.place[slot, a])] = turned[a]
+        s.basis[s.place[slot, a]] = turned[a]
         start = a * (a + 1) // 2
         for k in range(a + 1):
             s.Sigma[slot, 0, start + k] = s.Sigma[slot, 0, half + start + k] = 0.0
@@ -229,6 +229,6 @@ def limit_rank(slot: int, s: Structures) -> None:
         s.Sigma[slot, 0, start + a] = value
         s.Sigma[slot, 0, half + start + a] = 1.0 / np.sqrt(value)
     for k in range(most, rank):
-        s.free[int(s.head[FREE])] = s.place[slot, k]
-        s.head[FREE] += 1
+        s.free[s.free_directions] = s.place[slot, k]
+        s.free_directions += 1
     s.rank[slot], s.least[slot], s.renewals[slot] = most, s.base[slot], 0.0

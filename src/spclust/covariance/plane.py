@@ -9,7 +9,24 @@ from typing import TypeAlias
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.jit.decorators import leaf
+from spclust.covariance.full import (
+    lacks_memory as lacks_memory,
+)
+from spclust.covariance.full import (
+    squares_in_each as squares_in_each,
+)
+from spclust.covariance.full import (
+    squares_in_one as squares_in_one,
+)
+from spclust.covariance.full import (
+    two_squares_in_each as two_squares_in_each,
+)
+from spclust.covariance.full import (
+    unite_in_general as unite_in_general,
+)
+from spclust.jit.decorators import part
+from spclust.state.scratch import Scratch
+from spclust.state.structures import Structures, is_single, write_factor
 
 Spread: TypeAlias = tuple[float, float, float]
 
@@ -19,14 +36,14 @@ _FLATTEST = 1e-5
 _LARGEST = 1e60
 
 
-@leaf
+@part
 def is_round(S: Spread) -> bool:
     """Whether a spread is far enough from a line, and in range, for the formulas."""
     a, b, c = S
     return a * c - b * b >= _FLATTEST * a * c and a * c <= _LARGEST
 
 
-@leaf
+@part
 def union_in_plane(U1: Spread, U2: Spread) -> Spread:
     """The union of two round spreads, as Eq. (16) has it. §III-C."""
     if U1[0] + U1[2] > U2[0] + U2[2]:
@@ -53,14 +70,14 @@ def union_in_plane(U1: Spread, U2: Spread) -> Spread:
     return a + size * p * p, b + size * p * q, c + size * q * q
 
 
-@leaf
+@part
 def padded_in_plane(S: Spread, share: float, e: Floats) -> Spread:
     """A spread plus the square of share e, e (2,). Eq. (14) and (15), §III-C."""
     u, v = share * e[0], share * e[1]
     return S[0] + u * u, S[1] + u * v, S[2] + v * v
 
 
-@leaf
+@part
 def unite_in_plane(Sigma: Floats, other: Spread, share: float, e: Floats, W: Floats) -> bool:
     """Make Sigma (2, 2) the union with another spread, and W (3,) its factor. Eq. (14) to (16).
 
@@ -78,4 +95,18 @@ def unite_in_plane(Sigma: Floats, other: Spread, share: float, e: Floats, W: Flo
     Sigma[0, 0], Sigma[0, 1], Sigma[1, 0], Sigma[1, 1] = a, b, b, c
     second = np.sqrt(a / (a * c - b * b))
     W[0], W[1], W[2] = 1.0 / np.sqrt(a), -b / a * second, second
+    return True
+
+
+@part
+def unite(keeper: int, other: int, share: float, s: Structures, work: Scratch) -> bool:
+    """Make the covariance of `keeper` cover the other structure, at offset work.e. Eq. 14 to 16.
+
+    As in `full`, for any two structures of two features. Modified in place: s, work.
+    """
+    Sigma, theirs = s.Sigma[keeper], s.Sigma[max(other, 0)]
+    entries = (1.0, 0.0, 1.0) if is_single(other, s) else (theirs[0, 0], theirs[0, 1], theirs[1, 1])
+    if not unite_in_plane(Sigma, entries, share, work.e, work.W):
+        return False
+    write_factor(keeper, s.whiten, work.W)
     return True

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.jit.decorators import leaf, separate
+from spclust.jit.decorators import outlined, part
 from spclust.numerics.cholesky import (
     PIVOT_NOISE,
     dot,
@@ -63,7 +63,7 @@ class UnionScratch(NamedTuple):
     p: Any  # (d,) the point's offset, whitened
 
 
-@leaf
+@part
 def covers(W: Floats, e: Floats, rho: float, least: float, p: Floats, v: Floats) -> bool:
     """Whether a point at offset e (d,) surely sticks out of a structure in no direction.
 
@@ -73,7 +73,7 @@ def covers(W: Floats, e: Floats, rho: float, least: float, p: Floats, v: Floats)
     return inside(times_vector(W, e, p), W, rho, least, p, v)
 
 
-@leaf
+@part
 def inside(first: float, W: Floats, rho: float, least: float, p: Floats, v: Floats) -> bool:
     """What `covers` tells, if p is W e already, and `first` its squared length.
 
@@ -93,7 +93,7 @@ def inside(first: float, W: Floats, rho: float, least: float, p: Floats, v: Floa
     return excess * (first + dot(v, v, 0) * rest) <= 1.0
 
 
-@separate
+@outlined
 def stretch_by_factor(S: Floats, W: Floats, e: Floats, rho: float, scratch: UnionScratch) -> bool:
     """Make S (d, d) the union with a point that sticks out, and W (t,) its factor.
 
@@ -145,7 +145,7 @@ def stretch_by_factor(S: Floats, W: Floats, e: Floats, rho: float, scratch: Unio
     return True
 
 
-@separate
+@outlined
 def union_with_point(S: Floats, e: Floats, rho: float, least: float, scratch: UnionScratch) -> bool:
     """Make S (d, d) the union of itself and a point at offset e (d,). Eq. (16), §III-C.
 
@@ -174,7 +174,7 @@ def union_with_point(S: Floats, e: Floats, rho: float, least: float, scratch: Un
     return True
 
 
-@leaf
+@part
 def normalise(e: Floats, unit: Floats) -> float:
     """Length of e (d,), without overflow, and its direction. Modified in place: unit."""
     largest = 0.0
@@ -190,7 +190,7 @@ def normalise(e: Floats, unit: Floats) -> float:
     return largest * size
 
 
-@leaf
+@part
 def direction_outside(
     S: Floats, near: float, far: float, least: float, scratch: UnionScratch
 ) -> float:

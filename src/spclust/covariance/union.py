@@ -7,7 +7,7 @@
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.jit.decorators import allocating, separate
+from spclust.jit.decorators import allocating, outlined
 from spclust.numerics.cholesky import (
     copy_matrix,
     dot,
@@ -123,7 +123,7 @@ def surely_covered(A: Floats) -> bool:
     return fourths <= 1.0
 
 
-@separate
+@outlined
 def surely_holds(Sigma: Floats, other: Floats, share: float, e: Floats, rest: Floats) -> bool:
     """Whether the first padded spread, Eq. (14), surely covers the other one, Eq. (15).
 

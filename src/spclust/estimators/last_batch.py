@@ -1,4 +1,4 @@
-"""The rows of the last batch, whose labels are found out when they are asked for."""
+"""The rows of the last batch, whose labels are computed when they are read."""
 
 from typing import NamedTuple, Self
 
@@ -9,41 +9,34 @@ from spclust.stream.stream import Stream
 
 NO_ROWS = np.empty(0, dtype=np.int64)
 
-# Rows of a batch up to this size (bytes) are kept until their labels are asked for, which often
-# never happens, or until the next batch; those of larger ones get theirs at once.
+# Rows of a batch up to this size (bytes) are kept until their labels are read, which often never
+# happens, or until the next batch; those of larger ones are labelled at once.
 _LARGEST_KEPT = 8_000_000
 
 
-class LastRows(NamedTuple):
+class LastBatch(NamedTuple):
     """Where the rows are most typical, or what it takes to find out."""
 
     seen: int | None  # points learnt, these rows included; None if they were not learnt in full,
     # -1 if something else was learnt since
     rows: Rows | None
     nearest: Integers  # position of a structure, in order of age, for each row; if rows is None
-    nlt: Floats | None = None  # in that structure; None if nobody asked while rows were there
+    nlt: Floats | None = None  # in that structure; None if it was not needed while rows were there
 
     @classmethod
     def of(cls, rows: Rows, stream: Stream, threads: int, *, at_once: bool, with_nlt: bool) -> Self:
-        """Those that were just learnt."""
+        """The rows that were just learnt."""
         if at_once or rows.nbytes > _LARGEST_KEPT:
             return cls(stream.seen, rows, NO_ROWS).found(stream, threads, with_nlt)
         return cls(stream.seen, rows.copy(), NO_ROWS)
 
     def found(self, stream: Stream, threads: int, with_nlt: bool) -> Self:
-        """The same, and known where they are most typical; and how typical, if that is wanted."""
+        """The same with the nearest structure of each row, and its NLT there if that is needed."""
         if self.rows is None:
             return self
-        nlt = least_nlt(stream, self.rows, threads) if with_nlt else None
+        nlt = stream.least_nlt(self.rows, threads) if with_nlt else None
         return self._replace(rows=None, nearest=stream.nearest(self.rows, threads), nlt=nlt)
 
 
-def least_nlt(stream: Stream, rows: Rows, threads: int) -> Floats:
-    """NLT (n,) of each row (n, d) in its best structure."""
-    everything = np.zeros(len(stream.order()), dtype=np.int64)
-    nlt: Floats = stream.nlt(rows, everything, 1, threads)[:, 0]
-    return nlt
-
-
-NOT_LEARNT_IN_FULL = LastRows(None, None, NO_ROWS, np.empty(0))
-SOMETHING_ELSE = LastRows(-1, None, NO_ROWS)  # points one by one, or another model
+INTERRUPTED = LastBatch(None, None, NO_ROWS, np.empty(0))  # not learnt in full
+SUPERSEDED = LastBatch(-1, None, NO_ROWS)  # points one by one, or another model, came after it

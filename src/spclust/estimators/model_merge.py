@@ -2,55 +2,20 @@
 
 from collections.abc import Iterable
 from copy import deepcopy
-from typing import Any, Literal, Self
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from spclust.estimators.last_batch import NO_ROWS, SOMETHING_ELSE
+from spclust.estimators.fit import online_parameters, refuse_changes
+from spclust.estimators.last_batch import NO_ROWS, SUPERSEDED
 from spclust.parameters import LEARNING, validate_model
 from spclust.stream.stream import Stream
 
 When = Literal["concurrent", "later"]
 
 _MOST_POINTS = 2**53  # larger counts are not exact
-
-
-class Mergeable:
-    """The part of a model that takes in other models."""
-
-    _stream: Stream
-
-    def merge(self, other: Self, *, when: When = "concurrent") -> Self:
-        """Take in what another model of the same parameters has learnt; that model stays as it is.
-
-        All structures of both are put together, and the two closest are merged, by the paper's
-        rule, until `n_structures` are left. Counts and points seen add up. The other model's
-        structures count as the newer ones: ids of this model stay as they are, the other's go on
-        from them.
-
-        Parameters
-        ----------
-        other : SPC
-            Another model of the same parameters and features.
-        when : {"concurrent", "later"}, default "concurrent"
-            "concurrent": both learnt parts of one stream at the same time, so that neither is older
-            (means are weighted by counts, weights are averaged). "later": the other model learnt
-            what came after, and what this one knows has faded meanwhile (Eq. 10 and 12 as they
-            are). Without decay, gamma = beta = 0, there is no difference.
-
-        Returns
-        -------
-        self
-        """
-        _take_in(self, [other], when)
-        return self
-
-    def __add__(self, other: object) -> Self:
-        """A new model with what two models have learnt at the same time."""
-        if not isinstance(other, type(self)):
-            return NotImplemented
-        return deepcopy(self).merge(other)
 
 
 def merge_all(models: Iterable[Any], *, when: When = "concurrent") -> Any:
@@ -85,18 +50,19 @@ def merge_all(models: Iterable[Any], *, when: When = "concurrent") -> Any:
         raise ValueError("There is no model to merge: merge_all needs one or more.")
     first, *others = given
     model = deepcopy(first)
-    _take_in(model, others, when)
+    merge_into(model, others, when)
     return model
 
 
-def _take_in(model: Any, others: list[Any], when: When) -> None:
+def merge_into(model: Any, others: list[Any], when: When) -> None:
+    """Merge other models into one. Modified in place: model."""
     if when not in ("concurrent", "later"):
         raise ValueError(f'when must be "concurrent" or "later", but is {when!r}.')
     for each in (model, *others):
         check_is_fitted(each)
         _refuse_differences(model, each)
         validate_model(each)
-        each._refuse_changes()
+        refuse_changes(each)
     streams = [each._stream for each in (model, *others)]
     if sum(stream.seen for stream in streams) > _MOST_POINTS:
         raise ValueError(
@@ -104,9 +70,11 @@ def _take_in(model: Any, others: list[Any], when: When) -> None:
         )
     if len({stream.clock is None for stream in streams}) > 1:
         raise ValueError("Only some of these models learnt time stamps: they cannot be merged.")
-    params = model._online_params(model.n_features_in_)
-    model._stream = Stream.united(streams, params, concurrent=when == "concurrent")
-    model._last, model._first = SOMETHING_ELSE, NO_ROWS
+    params = online_parameters(model, model.n_features_in_)
+    stream = Stream.combined(streams, params, concurrent=when == "concurrent")
+    model._fitted = replace(
+        model._fitted, stream=stream, last_batch=SUPERSEDED, numbered_first=NO_ROWS
+    )
     model._learner = None
 
 

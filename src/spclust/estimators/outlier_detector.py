@@ -8,11 +8,11 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from spclust.arrays import Floats, Integers, Rows
+from spclust.estimators.queries import threads
 from spclust.estimators.rows import checked_rows, features_kept_on_failure
 from spclust.estimators.spc import SPC
 from spclust.estimators.times import checked_times
 from spclust.parameters import CONTAMINATION, DETECTOR_DEFAULTS, LEARNING, validate_model
-from spclust.state.structures import view
 from spclust.stream.stream import Stream
 
 # Parameters that SPC has too. Those that only decide about clusters make no difference to scores.
@@ -123,7 +123,7 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             model = SPC(**self._shared()).fit(rows, t=t)
             recent = _NO_SCORES
             if self.contamination != "auto":
-                recent = _scores(model, rows, model._threads())
+                recent = _scores(model, rows, threads(model))
         self.model_ = model
         # All of them, whatever their number, decide now; the last of them stay for what follows.
         self.offset_ = self._offset(recent)
@@ -161,7 +161,7 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         """Log typicality (n,) of each row of X (n, d): 0 at most, higher is more normal."""
         check_is_fitted(self)
         rows = checked_rows(self, X, reset=False)
-        return _scores(self.model_, rows, self.model_._threads())
+        return _scores(self.model_, rows, self.threads(self.model_))
 
     def decision_function(self, X: Any) -> Floats:
         """Score (n,) of each row of X (n, d) minus `offset_`: negative for outliers."""
@@ -194,7 +194,7 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 def _scores(model: SPC, rows: Rows, threads: int) -> Floats:
     """Log typicality (n,) of each row in the best structure of more than one point, if any is."""
     stream: Stream = model._stream
-    single = view(stream.pool).count[stream.order()] == 1.0
+    single = stream.structures.count[stream.order()] == 1.0
     labels = np.where(single & ~single.all(), -1, 0)
     scores: Floats = 0.0 - stream.nlt(rows, labels, 1, threads)[:, 0]
     return scores

@@ -1,214 +1,156 @@
-"""What can be asked of a model that has learnt something: nothing here changes the stream."""
+"""What can be asked of a fitted model: nothing here changes the stream."""
 
+import os
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
-from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
-from spclust.arrays import Booleans, Floats, Integers, Rows
-from spclust.estimators.last_batch import LastRows, least_nlt
+from spclust.arrays import Floats, Integers, Rows
+from spclust.estimators.fitted import Fitted
 from spclust.estimators.rows import checked_rows
 from spclust.inspection.description import description
 from spclust.inspection.diagnosis import Finding, findings
 from spclust.parameters import validate
-from spclust.state.structures import FEATURES
-from spclust.stream.stream import Stream
-from spclust.stream.structure_table import StructureTable
+from spclust.tracking.tracker import ClusterEvent, Tracker
 
 
-class Reader:
-    """The half of a model that reads its stream."""
+def fitted(model: Any, attribute: str) -> Fitted:
+    """What a model has learnt; an AttributeError if it has learnt nothing."""
+    if not model.__sklearn_is_fitted__():
+        raise AttributeError(
+            f"{attribute} of {type(model).__name__} exists once fit or partial_fit was called."
+        )
+    found: Fitted = model._fitted
+    return found
 
-    eps: float | str
-    min_samples: int
-    outlier_nlt: float | None
-    n_jobs: int | None
-    _stream: Stream  # there once something was learnt
-    _last: LastRows  # what is known of the rows of the last call
-    _first: Integers  # structures whose clusters are numbered first
 
-    def predict(self, X: Any) -> Integers:
-        """Cluster (n,) of the structure in which each row of X (n, d) is most typical.
+def tracker(model: Any, attribute: str) -> Tracker:
+    """The tracker of a model; an AttributeError if it has none."""
+    found = fitted(model, attribute).tracker
+    if found is None:
+        raise AttributeError(
+            f"{attribute} needs track_every, the number of points between two observations of the "
+            "clusters: set it before the stream begins."
+        )
+    return found
 
-        -1 if that structure is noise, or if the row's NLT in it is above `outlier_nlt`.
-        """
-        check_is_fitted(self)
-        return self._labels_of(checked_rows(self, X, reset=False))
 
-    def typicality(self, X: Any) -> Floats:
-        """Typicality (n, n_clusters_) of each row in the best structure of each cluster, 0 to 1."""
-        check_is_fitted(self)
-        rows = checked_rows(self, X, reset=False)
-        return self._typicality_of(rows)
+def threads(model: Any) -> int:
+    """Threads that read the model: n_jobs, where negative numbers count cores from the last."""
+    jobs = 1 if model.n_jobs is None else int(model.n_jobs)
+    if jobs == 0:
+        raise ValueError("n_jobs must not be 0: None is one thread, -1 one for each core.")
+    return jobs if jobs > 0 else max(1, _cores() + 1 + jobs)
 
-    def score_samples(self, X: Any) -> Floats:
-        """Log typicality (n,) of each row in its best structure: 0 at most, lower is stranger."""
-        check_is_fitted(self)
-        return self._scores_of(checked_rows(self, X, reset=False))
 
-    def clustering(
-        self,
-        eps: float | str | None = None,
-        min_samples: int | None = None,
-        *,
-        nlt: float | None = None,
-        n_clusters: int | None = None,
-    ) -> Integers:
-        """Cluster (k,) of each structure, oldest first, for another cut; -1 is noise.
+def _cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
-        Structures are neighbours if their distance D is at most `eps`; or if the sum of the NLT of
-        each one's mean in the other, -log(1 - D), is at most `nlt`, which tells distances apart
-        where every D is 1 to the last digit, as in many dimensions; or if that makes `n_clusters`
-        clusters of them, each structure being in one (min_samples is then 1). The model stays as
-        it is.
-        """
-        check_is_fitted(self)
-        given = {"eps": eps, "min_samples": min_samples}
-        validate({name: value for name, value in given.items() if value is not None}, "clustering")
-        if sum(cut is not None for cut in (eps, nlt, n_clusters)) > 1:
-            raise ValueError("clustering takes one of eps, nlt and n_clusters.")
-        limit = None
-        if nlt is not None:
-            limit = self._stream.limit_of_nlt(nlt)
-        if n_clusters is not None:
-            limit, min_samples = self._stream.limit_of_count(n_clusters), 1
-        return self._structure_labels(eps, min_samples, limit)
 
-    def describe(self, what: str = "clusters", as_: str = "numpy") -> Any:
-        """A table of the clusters, or of the structures, in the units of the data.
+def structure_labels(
+    model: Any,
+    eps: float | str | None = None,
+    min_samples: int | None = None,
+    limit: float | None = None,
+) -> Integers:
+    """Cluster (k,) of each structure, oldest first; by the model's parameters where none is given."""
+    eps = model.eps if eps is None else eps
+    min_samples = model.min_samples if min_samples is None else min_samples
+    validate({"eps": eps, "min_samples": min_samples}, type(model).__name__)
+    found: Fitted = model._fitted
+    return found.structure_labels(eps, int(min_samples), limit)
 
-        Parameters
-        ----------
-        what : {"clusters", "structures"}, default "clusters"
-            One row for each cluster, or for each structure, oldest first.
-        as_ : {"numpy", "pandas", "polars"}, default "numpy"
-            "numpy" is a dictionary of arrays, one for each column, `centre` and `spread` of shape
-            (rows, d). Frames have a column for each feature of these: "centre_speed" for a feature
-            named "speed", "centre_x0" for the first one if features have no names.
 
-        Returns
-        -------
-        dict or DataFrame
-            Of clusters: `label`; `structures`, their number; `count`, points absorbed; `weight`,
-            the sum of theirs; `age` of the oldest; `nearest`, the nearest other cluster, with the
-            `distance` D and the `nlt`, -log(1 - D), of the two structures that are nearest to each
-            other (-1 and NaN if there is no other); `centre`, the mean of their means, and
-            `spread`, the standard deviation, both weighted by count. Noise is left out.
+def labels_of_rows(model: Any, rows: Rows) -> Integers:
+    """Cluster (n,) of each row (n, d), which was checked."""
+    validate({"outlier_nlt": model.outlier_nlt}, type(model).__name__)
+    found: Fitted = model._fitted
+    return found.labels(rows, structure_labels(model), model.outlier_nlt, threads(model))
 
-            Of structures: `id`, `cluster`, `count`, `weight`, `age` as in `structures_`, the
-            nearest other cluster as above, `centre` and `spread`, the root of the diagonal of the
-            covariance, which is not built for it. If the scale is automatic, which covariances
-            contain, it is the standard deviation of the points absorbed: 0 of a single one.
-        """
-        check_is_fitted(self)
-        return description(self._stream, self._structure_labels(), self._feature_names(), what, as_)
 
-    def diagnose(self) -> list[Finding]:
-        """What looks wrong, in sentences that say what to change; empty if nothing does.
+def predict(model: Any, X: Any) -> Integers:
+    """Cluster (n,) of each row of X (n, d)."""
+    check_is_fitted(model)
+    return labels_of_rows(model, checked_rows(model, X, reset=False))
 
-        Each is a `str` with a `code`, one word for programs. They are judged by the structures
-        alone: hints, no proof.
-        """
-        check_is_fitted(self)
-        return findings(self._stream, self._structure_labels(), self._feature_names(), self.eps)
 
-    @property
-    def labels_(self) -> Integers:
-        """Clusters (n,) of the rows of the last `fit` or `partial_fit`; -1 is noise.
+def typicality(model: Any, X: Any) -> Floats:
+    """Typicality (n, n_clusters_) of each row of X (n, d) in each cluster."""
+    check_is_fitted(model)
+    rows = checked_rows(model, X, reset=False)
+    found: Fitted = model._fitted
+    return found.typicality(rows, structure_labels(model), threads(model))
 
-        Those that `predict` gives these rows, by the state after learning all of them.
-        """
-        self._fitted_stream("labels_")
-        last = self._last
-        if last.seen not in (None, self._stream.seen):
-            raise AttributeError(
-                "labels_ are those of the rows of the last fit or partial_fit, but something else "
-                "was learnt since then, points one by one or another model: ask predict."
-            )
-        last = last.found(self._stream, self._threads(), self.outlier_nlt is not None)
-        self._last = last
-        labels: Integers = self._structure_labels()[last.nearest]
-        if self.outlier_nlt is not None:
-            if last.nlt is None:
-                raise AttributeError(
-                    "labels_ cannot tell outliers, because outlier_nlt was None when the rows of "
-                    "the last fit or partial_fit were there: ask predict."
-                )
-            labels[self._outlying(last.nlt)] = -1
-        return labels
 
-    @property
-    def structures_(self) -> StructureTable:
-        """The structures, oldest first, as read-only arrays."""
-        return self._fitted_stream("structures_").table(self._structure_labels())
+def score_samples(model: Any, X: Any) -> Floats:
+    """Log typicality (n,) of each row of X (n, d) in its best structure."""
+    check_is_fitted(model)
+    rows = checked_rows(model, X, reset=False)
+    scores: Floats = 0.0 - model._stream.least_nlt(rows, threads(model))
+    return scores
 
-    @property
-    def n_clusters_(self) -> int:
-        """Clusters of structures, noise not counted."""
-        self._fitted_stream("n_clusters_")
-        return int(self._structure_labels().max(initial=-1)) + 1
 
-    @property
-    def n_samples_seen_(self) -> int:
-        """Points learnt since the last `fit` or the first `partial_fit`."""
-        return self._fitted_stream("n_samples_seen_").seen
+def labels(model: Any) -> Integers:
+    """Cluster (n,) of each row of the last batch."""
+    found = fitted(model, "labels_")
+    validate({"outlier_nlt": model.outlier_nlt}, type(model).__name__)
+    structures = structure_labels(model)
+    return found.labels_of_last_batch(structures, model.outlier_nlt, threads(model))
 
-    def _fitted_stream(self, attribute: str) -> Stream:
-        if not self.__sklearn_is_fitted__():
-            raise AttributeError(
-                f"{attribute} of {type(self).__name__} exists once fit or partial_fit was called."
-            )
-        return self._stream
 
-    def _structure_labels(
-        self,
-        eps: float | str | None = None,
-        min_samples: int | None = None,
-        limit: float | None = None,
-    ) -> Integers:
-        """Cluster (k,) of each structure, those first that have one of the structures in _first."""
-        eps = self.eps if eps is None else eps
-        min_samples = self.min_samples if min_samples is None else min_samples
-        validate({"eps": eps, "min_samples": min_samples}, type(self).__name__)
-        if limit is None:
-            labels = self._stream.clusters(eps, int(min_samples)).copy()
-        else:
-            labels = self._stream.clustering(limit, int(min_samples)).copy()
-        has_row = np.isin(np.arange(labels.max(initial=-1) + 1), labels[self._first])
-        numbers = np.argsort(np.argsort(~has_row, kind="stable"))
-        labels[labels >= 0] = numbers[labels[labels >= 0]]
-        return labels
+def clustering(
+    model: Any,
+    eps: float | str | None,
+    min_samples: int | None,
+    nlt: float | None,
+    n_clusters: int | None,
+) -> Integers:
+    """Cluster (k,) of each structure for another cut: see `SPC.clustering`."""
+    check_is_fitted(model)
+    given = {"eps": eps, "min_samples": min_samples}
+    validate({name: value for name, value in given.items() if value is not None}, "clustering")
+    if sum(cut is not None for cut in (eps, nlt, n_clusters)) > 1:
+        raise ValueError("clustering takes one of eps, nlt and n_clusters.")
+    limit = None
+    if nlt is not None:
+        limit = model._stream.limit_of_nlt(nlt)
+    if n_clusters is not None:
+        limit, min_samples = model._stream.limit_of_count(n_clusters), 1
+    return structure_labels(model, eps, min_samples, limit)
 
-    def _feature_names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            return [f"x{i}" for i in range(int(self._stream.pool[FEATURES]))]
-        return [str(name) for name in names]
 
-    def _labels_of(self, rows: Rows) -> Integers:
-        labels = self._stream.nearest(rows, self._threads(), self._structure_labels())
-        if self.outlier_nlt is not None:
-            labels[self._outlying(least_nlt(self._stream, rows, self._threads()))] = -1
-        return labels
+def feature_names(model: Any) -> list[str]:
+    """Names of the features, x0, x1, ... where the data had none."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return [f"x{i}" for i in range(model._stream.structures.d)]
+    return [str(name) for name in names]
 
-    def _outlying(self, nlt: Floats) -> Booleans:
-        """Which of some rows (n,) are outliers by outlier_nlt; none if that is None."""
-        validate({"outlier_nlt": self.outlier_nlt}, type(self).__name__)
-        return nlt > (np.inf if self.outlier_nlt is None else self.outlier_nlt)
 
-    def _scores_of(self, rows: Rows) -> Floats:
-        scores: Floats = 0.0 - least_nlt(self._stream, rows, self._threads())
-        return scores
+def describe(model: Any, what: str, as_: str) -> Any:
+    """A table of the clusters or of the structures: see `SPC.describe`."""
+    check_is_fitted(model)
+    return description(model._stream, structure_labels(model), feature_names(model), what, as_)
 
-    def _typicality_of(self, rows: Rows) -> Floats:
-        labels = self._structure_labels()
-        n_labels = labels.max(initial=-1) + 1
-        u: Floats = np.exp(-self._stream.nlt(rows, labels, n_labels, self._threads()))
-        return u
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_stream")
+def diagnose(model: Any) -> list[Finding]:
+    """Findings about the model: see `SPC.diagnose`."""
+    check_is_fitted(model)
+    return findings(model._stream, structure_labels(model), feature_names(model), model.eps)
 
-    def _threads(self) -> int:
-        return int(effective_n_jobs(self.n_jobs))
+
+def watch(model: Any, batches: Iterable[Any]) -> Iterator[ClusterEvent]:
+    """Learn batches and yield events: see `SPC.watch`."""
+    if model.track_every is None:
+        raise ValueError("watch needs to know how often to observe: set track_every, say to 100.")
+    if model.__sklearn_is_fitted__():
+        tracker(model, "watch")
+    for batch in batches:
+        before = model._tracker.noticed if model.__sklearn_is_fitted__() else 0
+        model.partial_fit(batch)
+        new = tracker(model, "watch").noticed - before
+        yield from model.events_[-new:] if new else ()

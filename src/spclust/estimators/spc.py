@@ -1,5 +1,6 @@
-"""SPC as a scikit-learn estimator: parameters in, fitted attributes out; the core does the rest."""
+"""SPC as a scikit-learn estimator: parameters in, fitted attributes out; `Fitted` does the rest."""
 
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from typing import Any, Self
 
@@ -7,49 +8,30 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from spclust.algorithm.clock import stamped
-from spclust.algorithm.typicality import exponent
-from spclust.arrays import Floats
-from spclust.estimators.last_batch import NO_ROWS, NOT_LEARNT_IN_FULL, SOMETHING_ELSE, LastRows
-from spclust.estimators.model_merge import Mergeable
-from spclust.estimators.queries import Reader
-from spclust.estimators.rows import checked_rows, features_kept_on_failure
-from spclust.estimators.times import checked_times
-from spclust.parameters import DEFAULTS, FIXED, TABLE, Params, validate_model
-from spclust.persistence.model_file import Savable
-from spclust.state.kinds import kind_for
+from spclust.arrays import Floats, Integers
+from spclust.estimators import model_file, model_merge, queries
+from spclust.estimators.fit import as_row, fit, online_parameters
+from spclust.estimators.fitted import Fitted
+from spclust.estimators.last_batch import SUPERSEDED
+from spclust.inspection.diagnosis import Finding
+from spclust.parameters import DEFAULTS, TABLE, Params
+from spclust.persistence.atomic_file import AnyPath
 from spclust.stream.stream import PointLearner, Stream
-from spclust.tracking.tracker import Tracker
-from spclust.tracking.watch import Watcher
+from spclust.stream.structure_table import StructureTable
+from spclust.tracking.tracker import ClusterEvent, Tracker
 
 _ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
 
 
-def online_params(model: Any, d: int, kind: int) -> Params:
-    """The parameters of the online phase, for d features and a kind of spreads, from a model's."""
-    return Params(
-        n_structures=int(model.n_structures),
-        exponent=exponent(float(model.m)),
-        gamma=float(model.gamma),
-        beta=float(model.beta),
-        w_min=float(model.w_min),
-        nlt_max=float(model.nlt_max),
-        scale=1.0 if model.scale == "auto" else float(model.scale),
-        kind=kind,
-        max_rank=d if model.max_rank is None else int(model.max_rank),
-        framed=model.scale == "auto",
-        natural=getattr(model, "eps", None) == "auto",
-    )
-
-
-class _Quick:
-    """A place for what learns single points: found sooner than among the other attributes."""
+class _Learner:
+    """A slot for what learns single points: it is found faster than in the instance's dict."""
 
     __slots__ = ("_learner",)
 
-    _learner: PointLearner | None  # None, or nothing, if a check is needed first
+    _learner: PointLearner | None  # None, or not there, if parameters have to be checked first
 
 
-class SPC(_Quick, Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class SPC(_Learner, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Single-pass possibilistic clustering of a data stream.
 
     SPC sees every point once and keeps at most `n_structures` structures: mean, covariance,
@@ -148,10 +130,9 @@ class SPC(_Quick, Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimat
     array([0, 1])
     """
 
-    __slots__ = ()  # where scikit-learn looks for those that it could not store: see `_Quick`
+    __slots__ = ()  # where scikit-learn looks for attributes that are not in the dict
 
-    _built_with: dict[str, Any]  # parameters that may not change in the middle of the stream
-    _valid: bool  # there once parameters were checked
+    _fitted: Fitted  # there once something was learnt
 
     def __init__(
         self,
@@ -186,67 +167,260 @@ class SPC(_Quick, Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimat
         self.outlier_nlt = outlier_nlt
         self.n_jobs = n_jobs
 
-    # Learning
-
     def fit(self, X: Any, y: object = None, *, t: Any = None) -> Self:
         """Learn the rows of X (n, d), in order, as a new stream; what was known is forgotten.
 
-        Clusters are numbered by their oldest structure, those first in which there are rows of X:
-        `labels_` has no gaps. If `outlier_nlt` changes later, clusters keep these numbers. For `t`,
-        see `partial_fit`.
+        Clusters are numbered by their oldest structure, those first that have rows of X: `labels_`
+        has no gaps. If `outlier_nlt` changes later, clusters keep these numbers. For `t`, see
+        `partial_fit`.
         """
-        return self._learn(X, t, new=True, gapless=True)
+        fit(self, X, t, new=True, gapless=True)
+        return self
 
     def partial_fit(self, X: Any, y: object = None, *, t: Any = None) -> Self:
         """Learn the rows of X (n, d), in order, as the continuation of the stream.
 
-        However a stream is cut into calls, the state comes out the same to the last bit. Clusters
-        are numbered by their oldest structure. If a call is interrupted, the rows learnt until
-        then stay learnt: `n_samples_seen_` tells how many.
+        However a stream is cut into calls, the state is the same to the last bit. Clusters are
+        numbered by their oldest structure. If a call is interrupted, the rows learnt until then
+        stay learnt: `n_samples_seen_` tells how many.
 
         With time stamps `t` (n,), numbers or dates, what was learnt fades with time, not with
         points: `gamma` and `beta` then are rates per unit of t (per second, if they are dates). All
         points of a stream have one, or none has; they may be equal, and never go backwards. A
         single one counts for all rows.
         """
-        return self._learn(X, t, new=not self.__sklearn_is_fitted__(), gapless=False)
+        fit(self, X, t, new=not self.__sklearn_is_fitted__(), gapless=False)
+        return self
 
     def learn_one(self, x: Floats, t: Any = None) -> None:
         """Learn one point x (d,): what `partial_fit` does with one row, in microseconds.
 
-        So quick is it with a plain float64 array; anything else that has d numbers goes the way of
-        `partial_fit`. Features go by their order, names are not looked at. There are no `labels_`
-        for such points: ask `predict`.
+        Fast path: a one-dimensional float64 ndarray. Anything else that has d numbers takes the way
+        of `partial_fit`. Features go by their order, names are ignored. There are no `labels_` for
+        such points: call `predict`.
         """
-        # Just what the machine code takes, which looks at the rest itself.
+        # Just what the machine code takes, which checks the rest itself.
         if type(x) is _ARRAY and x.dtype is _FLOAT64 and x.ndim == 1:
             try:
-                learn, pool, scratch, address = self._learner  # type: ignore[misc]
+                learn, memory, scratch = self._learner  # type: ignore[misc]
             except (AttributeError, TypeError):  # the first point, or parameters were changed
                 pass
             else:
-                learnt = learn(pool, x if t is None else stamped(x, t, pool), scratch, address)
+                row = x if t is None else stamped(x, t, self._stream.structures)
+                learnt = learn(memory, row, scratch, 1)
                 if learnt == 1:
                     return
                 if learnt == -1:
-                    self._make_room(pool)
+                    self._fitted.finish(self.track_every, self._labels_of_structures)
+                    if self._stream.structures.memory is not memory:  # it has grown
+                        self._learner = self._point_learner()
                     return
-        self._learn(self._as_row(x), t, new=not self.__sklearn_is_fitted__(), gapless=False)
-        self._last = SOMETHING_ELSE
+        fit(self, as_row(x), t, new=not self.__sklearn_is_fitted__(), gapless=False)
+        self._fitted.last_batch = SUPERSEDED
         self._learner = self._point_learner()
 
-    def _make_room(self, pool: Floats) -> None:
-        """Prune, after a single point was learnt; and look at the clusters, if it is time to."""
-        self._stream.make_room()
-        if self._stream.pool is not pool:  # it has grown
-            self._learner = self._point_learner()
-        if self._tracker is not None and self.track_every is not None:
-            self._look_if_it_is_time(self._stream, self._tracker, self.track_every)
+    def predict(self, X: Any) -> Integers:
+        """Cluster (n,) of the structure in which each row of X (n, d) is most typical.
 
-    def _as_row(self, x: Any) -> Any:
-        if np.ndim(x) != 1:
-            raise ValueError(f"x must be one point of shape (d,), but has shape {np.shape(x)}.")
-        return np.asanyarray(x)[np.newaxis]
+        -1 if that structure is noise, or if the row's NLT in it is above `outlier_nlt`.
+        """
+        return queries.predict(self, X)
+
+    def typicality(self, X: Any) -> Floats:
+        """Typicality (n, n_clusters_) of each row in the best structure of each cluster, 0 to 1."""
+        return queries.typicality(self, X)
+
+    def score_samples(self, X: Any) -> Floats:
+        """Log typicality (n,) of each row in its best structure: 0 at most, lower is stranger."""
+        return queries.score_samples(self, X)
+
+    def clustering(
+        self,
+        eps: float | str | None = None,
+        min_samples: int | None = None,
+        *,
+        nlt: float | None = None,
+        n_clusters: int | None = None,
+    ) -> Integers:
+        """Cluster (k,) of each structure, oldest first, for another cut; -1 is noise.
+
+        Structures are neighbours if their distance D is at most `eps`; or if the sum of the NLT of
+        each one's mean in the other, -log(1 - D), is at most `nlt`, which tells distances apart
+        where every D is 1 to the last digit, as in many dimensions; or if that makes `n_clusters`
+        clusters of them, each structure being in one (min_samples is then 1). The model stays as
+        it is.
+        """
+        return queries.clustering(self, eps, min_samples, nlt, n_clusters)
+
+    def describe(self, what: str = "clusters", as_: str = "numpy") -> Any:
+        """A table of the clusters, or of the structures, in the units of the data.
+
+        Parameters
+        ----------
+        what : {"clusters", "structures"}, default "clusters"
+            One row for each cluster, or for each structure, oldest first.
+        as_ : {"numpy", "pandas", "polars"}, default "numpy"
+            "numpy" is a dictionary of arrays, one for each column, `centre` and `spread` of shape
+            (rows, d). Frames have a column for each feature of these: "centre_speed" for a feature
+            named "speed", "centre_x0" for the first one if features have no names.
+
+        Returns
+        -------
+        dict or DataFrame
+            Of clusters: `label`; `structures`, their number; `count`, points absorbed; `weight`,
+            the sum of theirs; `age` of the oldest; `nearest`, the nearest other cluster, with the
+            `distance` D and the `nlt`, -log(1 - D), of the two structures that are nearest to each
+            other (-1 and NaN if there is no other); `centre`, the mean of their means, and
+            `spread`, the standard deviation, both weighted by count. Noise is left out.
+
+            Of structures: `id`, `cluster`, `count`, `weight`, `age` as in `structures_`, the
+            nearest other cluster as above, `centre` and `spread`, the root of the diagonal of the
+            covariance, which is not built for it. If the scale is automatic, which covariances
+            contain, it is the standard deviation of the points absorbed: 0 of a single one.
+        """
+        return queries.describe(self, what, as_)
+
+    def diagnose(self) -> list[Finding]:
+        """What looks wrong, in sentences that say what to change; empty if nothing does.
+
+        Each is a `str` with a `code`, one word for programs. They are judged by the structures
+        alone: hints, no proof.
+        """
+        return queries.diagnose(self)
+
+    def watch(self, batches: Iterable[Any]) -> Iterator[ClusterEvent]:
+        """Learn batches of rows, one after the other, and yield events as they are noticed.
+
+        Of each batch the last thousand at most, which is as many as are kept.
+
+        Parameters
+        ----------
+        batches : iterable of array-like of shape (n, d)
+            The stream, which may be endless; any iterable of what `partial_fit` takes.
+
+        Yields
+        ------
+        ClusterEvent
+        """
+        return queries.watch(self, batches)
+
+    def merge(self, other: Self, *, when: model_merge.When = "concurrent") -> Self:
+        """Absorb what another model of the same parameters has learnt; it stays as it is.
+
+        All structures of both are put together, and the two closest are merged, by the paper's
+        rule, until `n_structures` are left. Counts and points seen add up. The other model's
+        structures count as the newer ones: ids of this model stay as they are, the other's go on
+        from them.
+
+        Parameters
+        ----------
+        other : SPC
+            Another model of the same parameters and features.
+        when : {"concurrent", "later"}, default "concurrent"
+            "concurrent": both learnt parts of one stream at the same time, so that neither is older
+            (means are weighted by counts, weights are averaged). "later": the other model learnt
+            what came after, and what this one knows has faded meanwhile (Eq. 10 and 12 as they
+            are). Without decay, gamma = beta = 0, there is no difference.
+
+        Returns
+        -------
+        self
+        """
+        model_merge.merge_into(self, [other], when)
+        return self
+
+    def __add__(self, other: object) -> Self:
+        """A new model with what two models have learnt at the same time."""
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return deepcopy(self).merge(other)
+
+    def save(self, path: AnyPath) -> None:
+        """Save the model to a file, which has all of it or, if anything fails, is as it was.
+
+        Learning goes on from there to the last bit: see `load`. Parameters, features, the state
+        and the labels of the last rows are kept; points never are.
+        """
+        model_file.save(self, path)
+
+    @classmethod
+    def load(cls, path: AnyPath) -> Self:
+        """Load a model that `save` wrote; a ValueError says why if the file is not a sound one.
+
+        No code is run that the file might hold.
+        """
+        return model_file.load(cls, path)
+
+    def to_bytes(self) -> bytes:
+        """The model as the bytes that `save` writes."""
+        return model_file.to_bytes(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Load a model from what `to_bytes` gave; a ValueError says why if that cannot be."""
+        return model_file.from_bytes(cls, data)
+
+    @property
+    def labels_(self) -> Integers:
+        """Clusters (n,) of the rows of the last `fit` or `partial_fit`; -1 is noise.
+
+        Those that `predict` gives these rows, by the state after learning all of them.
+        """
+        return queries.labels(self)
+
+    @property
+    def structures_(self) -> StructureTable:
+        """The structures, oldest first, as read-only arrays."""
+        return queries.fitted(self, "structures_").stream.table(self._structure_labels())
+
+    @property
+    def n_clusters_(self) -> int:
+        """Clusters of structures, noise not counted."""
+        queries.fitted(self, "n_clusters_")
+        return int(self._structure_labels().max(initial=-1)) + 1
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Points learnt since the last `fit` or the first `partial_fit`."""
+        return queries.fitted(self, "n_samples_seen_").stream.seen
+
+    @property
+    def events_(self) -> list[ClusterEvent]:
+        """What happened to clusters, the last thousand events; see `track_every`."""
+        return list(queries.tracker(self, "events_").events)
+
+    @property
+    def cluster_ids_(self) -> Integers:
+        """Id (n_clusters_,) of each cluster that stays the same while the cluster lives.
+
+        -1 if there is not, or not yet, enough to it: see `track_every`.
+        """
+        queries.tracker(self, "cluster_ids_")
+        return self._fitted.cluster_ids(self._structure_labels())
+
+    # Private
+
+    @property
+    def _stream(self) -> Stream:
+        return self._fitted.stream
+
+    @property
+    def _tracker(self) -> Tracker | None:
+        return self._fitted.tracker
+
+    def _structure_labels(self) -> Integers:
+        """Cluster (k,) of each structure, by the parameters as they are now."""
+        return queries.structure_labels(self)
+
+    def _labels_of_structures(self, stream: Stream) -> Integers:
+        """Cluster (k,) of each structure as the tracker observes it."""
+        return stream.clusters(self.eps, int(self.min_samples))
+
+    def _point_learner(self) -> PointLearner:
+        return self._fitted.point_learner(self.track_every, self._labels_of_structures)
+
+    def _online_params(self, d: int) -> Params:
+        return online_parameters(self, d)
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Note a change of parameters: the next point is not learnt without a check."""
@@ -255,60 +429,15 @@ class SPC(_Quick, Savable, Reader, Watcher, Mergeable, ClusterMixin, BaseEstimat
             self._learner = None
             self.__dict__.pop("_valid", None)
 
-    def _learn(self, X: Any, t: Any, *, new: bool, gapless: bool) -> Self:
-        self._learner = None
-        if "_valid" not in self.__dict__:  # to look again takes as long as to learn 50 points
-            validate_model(self)
-        if not new:
-            self._refuse_changes()
-        with features_kept_on_failure(self):
-            rows = checked_rows(self, X, reset=new)
-            last_time = None if new else self._stream.clock
-            times = checked_times(t, len(rows), last_time, new=new)
-            params = self._online_params(rows.shape[1])
-            stream = Stream(params, rows.shape[1]) if new else self._stream
-            stream.configure(params)
-            if not new:
-                self._last, self._first = NOT_LEARNT_IN_FULL, NO_ROWS
-            tracker = self._tracker
-            if new:
-                tracker = None if self.track_every is None else Tracker()
-            self._learn_and_look(stream, rows, times, tracker)
-            last = LastRows.of(
-                rows,
-                stream,
-                self._threads(),
-                at_once=gapless,
-                with_nlt=self.outlier_nlt is not None,
-            )
-        self._stream, self._tracker = stream, tracker
-        self._built_with = {name: getattr(self, name) for name in FIXED}
-        self._last = last
-        self._first = NO_ROWS
-        if gapless:
-            kept = slice(None) if last.nlt is None else ~self._outlying(last.nlt)
-            self._first = np.unique(last.nearest[kept])
-        self._learner = None
-        self._valid = True
-        return self
-
-    def _refuse_changes(self) -> None:
-        for name, value in self._built_with.items():
-            if getattr(self, name) != value:
-                raise ValueError(
-                    f"{name} was changed from {value!r} to {getattr(self, name)!r} in the middle "
-                    "of a stream: set it back, or call fit to start a new stream."
-                )
-
-    def _online_params(self, d: int) -> Params:
-        return online_params(self, d, kind_for(self.covariance_type, d))
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_fitted")
 
     def __getstate__(self) -> dict[str, Any]:
         """The state without what is made anew when it is needed, and without rows of data."""
-        if self.__sklearn_is_fitted__() and self._last.rows is not None:
-            if self._last.seen == self._stream.seen:
+        if self.__sklearn_is_fitted__() and self._fitted.last_batch.rows is not None:
+            if self._fitted.last_batch.seen == self._stream.seen:
                 self.labels_  # noqa: B018 - from here on the rows are not needed any more
-            self._last = self._last._replace(rows=None)
+            self._fitted.last_batch = self._fitted.last_batch._replace(rows=None)
         return {name: value for name, value in vars(self).items() if name != "_valid"}
 
     def __copy__(self) -> Self:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from spclust.arrays import Floats, Integers
+from spclust.covariance.export import covariances_of
 from spclust.state.kinds import FULL, LOWRANK
-from spclust.state.structures import IN_LOGS, spreads_of, view
 from spclust.stream.stream import Stream
 
 Table = dict[str, Any]  # name: column (rows,), or one number for each feature (rows, d)
@@ -99,7 +99,7 @@ def deviations(stream: Stream) -> Floats:
     scale, and an automatic one says how far structures are apart, not how wide they are.
     """
     s, order = stream.structures, stream.order()
-    if stream.framed:
+    if stream.automatic_scale:
         variances = s.scatter[order] / s.count[order, np.newaxis]
     else:
         variances = _variances(stream)
@@ -108,28 +108,28 @@ def deviations(stream: Stream) -> Floats:
 
 
 def _variances(stream: Stream) -> Floats:
-    """Diagonals (k, d) of the spreads, oldest structure first, in units of scale^2."""
-    s, order = view(stream.pool), stream.order()
-    k, d = len(order), s.drift.shape[1]
+    """Diagonals (k, d) of the covariances, oldest structure first, in units of scale^2."""
+    s, order = stream.structures, stream.order()
+    k, d = len(order), s.d
     if stream.params.kind == FULL:
         diagonals: Floats = np.einsum("kcc->kc", s.Sigma)[order]
         return diagonals
     if stream.params.kind != LOWRANK:
         return np.broadcast_to(s.Sigma[order, 0], (k, d)).copy()
-    spreads = spreads_of(order, s)
-    variances = np.repeat(spreads.base[:, np.newaxis], d, axis=1)
-    for i, (rank, end) in enumerate(zip(spreads.rank, np.cumsum(spreads.rank), strict=True)):
-        small, V = np.zeros((rank, rank)), spreads.V[end - rank : end]
-        small[np.tril_indices(rank)] = spreads.Sigma[i, 0, : rank * (rank + 1) // 2]
-        small += np.tril(small, -1).T - spreads.base[i] * np.eye(rank)
+    covariances = covariances_of(order, s)
+    variances = np.repeat(covariances.base[:, np.newaxis], d, axis=1)
+    for i, (rank, end) in enumerate(zip(covariances.rank, np.cumsum(covariances.rank), strict=True)):
+        small, V = np.zeros((rank, rank)), covariances.V[end - rank : end]
+        small[np.tril_indices(rank)] = covariances.Sigma[i, 0, : rank * (rank + 1) // 2]
+        small += np.tril(small, -1).T - covariances.base[i] * np.eye(rank)
         variances[i] += np.sum(V * (small @ V), axis=0)
     return variances
 
 
 def _nlt_of_pairs(stream: Stream) -> Floats:
     """-log(1 - D), the sum of both NLT, of each pair of structures (k, k), oldest first."""
-    odds = stream._pairs()
-    if stream.pool[IN_LOGS]:
+    odds = stream.pairs()
+    if stream.structures.in_logs:
         return np.logaddexp(0.0, odds)
     return np.log1p(odds)
 

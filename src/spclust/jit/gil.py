@@ -1,37 +1,63 @@
-"""To call the machine code of a kernel without letting go of Python's lock.
+"""Release of the GIL inside of a kernel, depending on how long the kernel will take.
 
-All kernels let other threads of Python run meanwhile, which is right for thousands of rows. For one
-point it would be wrong: a busy thread that gets the lock keeps it for milliseconds, thousands of
-times as long as the point takes. So a small kernel that keeps it calls the other one.
+Numba's option `nogil` releases the GIL for every call. That is right for thousands of rows and
+wrong for one point: a busy thread that gets the GIL keeps it for milliseconds, thousands of times
+as long as the point takes. So the kernel that learns decides by the number of rows.
 """
 
 from typing import Any
 
-from numba import types
+from llvmlite import ir
+from numba import config, types
 from numba.extending import intrinsic
 
-from spclust.arrays import Floats
-from spclust.jit.decorators import holding
+_POINTER = ir.IntType(8).as_pointer()
+_WORD = ir.IntType(64)
 
 
-@intrinsic
-def learn_there(context: Any, pool: Any, X: Any, scratch: Any, rows: Any, address: Any) -> Any:
-    """Call the machine code at an address, that of a kernel which learns rows."""
-    signature = types.intp(pool, X, scratch, rows, address)
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        *handed, address = args
-        given, returned = signature.args[:-1], signature.return_type
-        convention = context.call_conv
-        pointer = convention.get_function_type(returned, given).as_pointer()
-        there = builder.inttoptr(address, pointer)
-        return convention.call_function(builder, there, returned, given, handed)[1]
-
-    return signature, build
+def _function(builder: Any, name: str, result: Any, arguments: list[Any]) -> Any:
+    """A function of Python's C interface."""
+    known = builder.module.globals.get(name)
+    kind = ir.FunctionType(result, arguments)
+    return ir.Function(builder.module, kind, name) if known is None else known
 
 
-@holding
-def learn_point(pool: Floats, X: Floats, scratch: Floats, address: int) -> int:
-    """Learn the one row of X by the kernel at an address."""
-    learnt: int = learn_there(pool, X, scratch, 1, address)  # type: ignore[call-arg]
-    return learnt
+def release(condition: bool) -> int:
+    """Release the GIL if `condition` holds; what `acquire` has to be given."""
+    return 0
+
+
+def acquire(thread: int) -> None:
+    """Acquire the GIL again if it was released."""
+
+
+if not config.DISABLE_JIT:  # type: ignore[attr-defined]
+
+    @intrinsic
+    def release(typingctx: Any, condition: Any) -> Any:  # type: ignore[no-redef]
+        """The same in compiled code."""
+
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            before = builder.block
+            with builder.if_then(args[0]):
+                save = _function(builder, "PyEval_SaveThread", _POINTER, [])
+                thread = builder.ptrtoint(builder.call(save, []), _WORD)
+                inside = builder.block
+            chosen = builder.phi(_WORD)
+            chosen.add_incoming(_WORD(0), before)
+            chosen.add_incoming(thread, inside)
+            return chosen
+
+        return types.intp(types.boolean), build
+
+    @intrinsic
+    def acquire(typingctx: Any, thread: Any) -> Any:  # type: ignore[no-redef]
+        """The same in compiled code."""
+
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            with builder.if_then(builder.icmp_signed("!=", args[0], _WORD(0))):
+                restore = _function(builder, "PyEval_RestoreThread", ir.VoidType(), [_POINTER])
+                builder.call(restore, [builder.inttoptr(args[0], _POINTER)])
+            return context.get_dummy_value()
+
+        return types.void(types.intp), build

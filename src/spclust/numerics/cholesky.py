@@ -7,7 +7,7 @@ what lets it be vectorised. The reciprocals of the diagonal are kept beside R; d
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.jit.decorators import leaf, reduction
+from spclust.jit.decorators import part, reduction
 from spclust.numerics.eight import (
     LANES,
     larger_of,
@@ -24,7 +24,7 @@ from spclust.numerics.eight import (
 PIVOT_NOISE = 2e-15
 
 
-@leaf
+@part
 def copy_matrix(source: Floats, target: Floats) -> None:
     """Copy a matrix (d, d). Modified in place: target."""
     for r in range(source.shape[0]):
@@ -32,7 +32,7 @@ def copy_matrix(source: Floats, target: Floats) -> None:
             target[r, c] = source[r, c]
 
 
-@leaf
+@part
 def write_identity(A: Floats) -> None:
     """Make A (d, d) the identity. Modified in place: A."""
     for r in range(A.shape[0]):
@@ -49,7 +49,7 @@ def dot(a: Floats, b: Floats, start: int) -> float:
     return total
 
 
-@leaf
+@part
 def subtract_rows(row: Floats, factors: Floats, column: int, rows: Floats, n: int) -> None:
     """Subtract factors[k, column] rows[k], for all k < n, from `row`, from its place n on.
 
@@ -70,7 +70,7 @@ def subtract_rows(row: Floats, factors: Floats, column: int, rows: Floats, n: in
         k += 1
 
 
-@leaf
+@part
 def shifted_cholesky(A: Floats, shift: float, floor: float, R: Floats, inverse: Floats) -> bool:
     """Upper triangular R (d, d) with R^T R = A - shift I, and 1 / R[k, k]. Modified in place: both.
 
@@ -101,7 +101,7 @@ def shifted_cholesky(A: Floats, shift: float, floor: float, R: Floats, inverse: 
     return sound
 
 
-@leaf
+@part
 def positive_definite(A: Floats) -> bool:
     """Whether A (d, d), of which the upper triangle is read, has a Cholesky factor.
 
@@ -118,7 +118,7 @@ def positive_definite(A: Floats) -> bool:
     return True
 
 
-@leaf
+@part
 def raise_diagonal(A: Floats, R: Floats) -> None:
     """Make A (d, d) as large as R^T R where a pivot was raised. Modified in place: A.
 
@@ -132,7 +132,7 @@ def raise_diagonal(A: Floats, R: Floats) -> None:
             A[k, k] = square
 
 
-@leaf
+@part
 def invert_transposed(R: Floats, inverse: Floats, W: Floats) -> None:
     """Lower triangular W = (R^T)^-1, row by row, packed into W (t,). Modified in place: W."""
     d = R.shape[0]
@@ -150,7 +150,7 @@ def invert_transposed(R: Floats, inverse: Floats, W: Floats) -> None:
         start += r + 1
 
 
-@leaf
+@part
 def solve(R: Floats, inverse: Floats, b: Floats, x: Floats) -> None:
     """Solve R^T R x = b for x (d,). Modified in place: x."""
     d = b.size
@@ -164,7 +164,7 @@ def solve(R: Floats, inverse: Floats, b: Floats, x: Floats) -> None:
         x[k] = (x[k] - dot(R[k], x, k + 1)) * inverse[k]
 
 
-@leaf
+@part
 def times_vector(W: Floats, e: Floats, p: Floats) -> float:
     """Write W e to p (d,), for a packed lower triangular W (t,); its squared length.
 
@@ -183,7 +183,7 @@ def times_vector(W: Floats, e: Floats, p: Floats) -> float:
     return square
 
 
-@leaf
+@part
 def transposed_times_vector(W: Floats, p: Floats, v: Floats) -> None:
     """Write W^T p to v (d,), for a packed lower triangular W (t,). Modified in place: v.
 
@@ -201,7 +201,7 @@ def transposed_times_vector(W: Floats, p: Floats, v: Floats) -> None:
         store_until(total, v, c, d)
 
 
-@leaf
+@part
 def renew_inverse(W: Floats, p: Floats, kept: Floats, taken: Floats) -> None:
     """Make W (t,), with W^T W = S^-1, what it is for S + v v^T, from p = W v (d,).
 
@@ -236,7 +236,7 @@ def renew_inverse(W: Floats, p: Floats, kept: Floats, taken: Floats) -> None:
             start += r + 1
 
 
-@leaf
+@part
 def least_eigenvalue_bound(W: Floats) -> float:
     """A lower bound of all eigenvalues of S, from the packed W (t,) with W^T W = S^-1.
 

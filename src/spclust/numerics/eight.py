@@ -15,11 +15,10 @@ from typing import Any, TypeAlias
 
 import numba
 from llvmlite import ir
-from numba.core import cgutils, types
-from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
-from numba.extending import intrinsic, lower_builtin, models, register_model
+from numba import types
+from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
-from spclust.numerics import eight_python as lanes_in_python
+from spclust.numerics import eight_python
 
 LANES = 8
 ALL = 2**LANES - 1  # the bits of eight comparisons, if all hold
@@ -44,6 +43,12 @@ class _EightModel(models.PrimitiveModel):
 
 EIGHT = _EightType()
 _vector_function: Any = intrinsic
+
+
+def declared(builder: Any, kind: Any, name: str) -> Any:
+    """A function of LLVM's own, by its name."""
+    known = builder.module.globals.get(name)
+    return ir.Function(builder.module, kind, name) if known is None else known
 
 
 def place_of(context: Any, builder: Any, signature: Any, array: Any, i: Any) -> Any:
@@ -93,7 +98,7 @@ def load_until(typingctx: Any, row: Any, i: Any, end: Any) -> Any:
         given = [place, ir.IntType(32)(8), _before(builder, i, end), ir.Constant(_VECTOR, None)]
         kind = ir.FunctionType(_VECTOR, [each.type for each in given])
         name = "llvm.masked.load.v8f64.p0"
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), given)
+        return builder.call(declared(builder, kind, name), given)
 
     return EIGHT(row, types.intp, types.intp), build
 
@@ -108,7 +113,7 @@ def store_until(typingctx: Any, y: Any, row: Any, i: Any, end: Any) -> Any:
         given = [y, place, ir.IntType(32)(8), _before(builder, i, end)]
         kind = ir.FunctionType(ir.VoidType(), [each.type for each in given])
         name = "llvm.masked.store.v8f64.p0"
-        builder.call(cgutils.get_or_insert_function(builder.module, kind, name), given)
+        builder.call(declared(builder, kind, name), given)
         return context.get_dummy_value()
 
     return types.void(EIGHT, row, types.intp, types.intp), build
@@ -152,13 +157,16 @@ def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
 def _lane_by_lane(operation: Callable[..., Any], instruction: str) -> None:
     """Teach Numba an operation on two Eights, or on an Eight and a number."""
 
-    @infer_global(operation)
-    class Signatures(ConcreteTemplate):
-        cases = [  # noqa: RUF012 - the name and form that Numba asks for
-            signature(EIGHT, EIGHT, EIGHT),
-            signature(EIGHT, EIGHT, types.float64),
-            signature(EIGHT, types.float64, EIGHT),
-        ]
+    @type_callable(operation)
+    def type_it(context: Any) -> Any:
+        def typer(a: Any, b: Any) -> Any:
+            eights = isinstance(a, _EightType), isinstance(b, _EightType)
+            numbers = isinstance(a, types.Float), isinstance(b, types.Float)
+            if all(eights) or (eights[0] and numbers[1]) or (numbers[0] and eights[1]):
+                return EIGHT
+            return None
+
+        return typer
 
     @lower_builtin(operation, _EightType, _EightType)
     @lower_builtin(operation, _EightType, types.Float)
@@ -181,7 +189,7 @@ for _operation, _instruction in (
 def _call(builder: Any, name: str, result: Any, args: Any) -> Any:
     """Call one of LLVM's own functions of vectors, none of which is NaN."""
     kind = ir.FunctionType(result, [_VECTOR] * len(args))
-    function = cgutils.get_or_insert_function(builder.module, kind, name)
+    function = declared(builder, kind, name)
     return builder.call(function, args, fastmath=_NO_NAN)
 
 
@@ -240,7 +248,7 @@ def sum_of(typingctx: Any, a: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kind = ir.FunctionType(_FLOAT, [_FLOAT, _VECTOR])
         name = "llvm.vector.reduce.fadd.v8f64"
-        add = cgutils.get_or_insert_function(builder.module, kind, name)
+        add = declared(builder, kind, name)
         return builder.call(add, [_FLOAT(0.0), *args], fastmath=("reassoc",))
 
     return types.float64(EIGHT), build
@@ -324,5 +332,5 @@ def first_bit(typingctx: Any, bits: Any) -> Any:
 
 
 if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-    for _name in lanes_in_python.__all__:
-        globals()[_name] = getattr(lanes_in_python, _name)
+    for _name in eight_python.__all__:
+        globals()[_name] = getattr(eight_python, _name)

@@ -6,7 +6,7 @@ Merges of two grown structures need them; for a few features this takes less tha
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.jit.decorators import allocating, leaf
+from spclust.jit.decorators import allocating, part
 
 LARGEST_FOR_JACOBI = 8  # features; from there on LAPACK is faster
 _MOST_SWEEPS = 40  # about five are needed; this only ends a loop that rounding keeps alive
@@ -40,7 +40,7 @@ def eigen(A: Floats) -> tuple[Floats, Floats]:
     return values, Q
 
 
-@leaf
+@part
 def rotate(A: Floats, Q: Floats, p: int, q: int) -> None:
     """Rotate the plane of p and q such that A[p, q] becomes 0. Modified in place: A, Q."""
     cotangent = (A[q, q] - A[p, p]) / (2.0 * A[p, q])

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba import types
 from numba.extending import lower_builtin, type_callable
-from numba.np.arrayobj import make_array, populate_array
 
 from spclust.arrays import Floats
 
 _BYTES = 8  # of a float64
-_LINE = 64  # bytes of a cache line
+LINE = 8  # float64 in a cache line of 64 bytes
+_WORD = ir.IntType(64)
 
 
 def aligned(n: int) -> Floats:
@@ -25,8 +25,8 @@ def aligned(n: int) -> Floats:
     Eight numbers that lie across two lines take twice the time to read, and ten times if they were
     written just before.
     """
-    memory = np.empty(n + _LINE // _BYTES)
-    start = -memory.ctypes.data % _LINE // _BYTES
+    memory = np.empty(n + LINE)
+    start = -memory.ctypes.data // _BYTES % LINE
     return memory[start : start + n]
 
 
@@ -47,9 +47,27 @@ def matrix(memory: Any, start: int, n: int, k: int) -> Any:
     return memory[start : start + n * k].reshape(n, k)
 
 
-def cube(memory: Any, start: int, n: int, k: int, m: int) -> Any:
-    """An array (n, k, m) that lies in `memory` from `start` on."""
-    return memory[start : start + n * k * m].reshape(n, k, m)
+def new_array(context: Any, builder: Any, kind: Any, data: Any, shape: list[Any]) -> Any:
+    """The value of an array in compiled code: contiguous, in memory that somebody else owns."""
+    array = context.make_array(kind)(context, builder)
+    strides = [_WORD(_BYTES)]
+    for extent in shape[:0:-1]:
+        strides.insert(0, builder.mul(strides[0], extent))
+    nitems = shape[0]
+    for extent in shape[1:]:
+        nitems = builder.mul(nitems, extent)
+    array.data = builder.bitcast(data, array.data.type)
+    array.shape, array.strides = _packed(builder, shape), _packed(builder, strides)
+    array.itemsize, array.nitems = _WORD(_BYTES), nitems
+    array.meminfo, array.parent = (ir.Constant(each.type, None) for each in (array.meminfo, array.parent))
+    return array._getvalue()
+
+
+def _packed(builder: Any, numbers: list[Any]) -> Any:
+    packed = ir.Constant(ir.ArrayType(_WORD, len(numbers)), ir.Undefined)
+    for i, number in enumerate(numbers):
+        packed = builder.insert_value(packed, number, i)
+    return packed
 
 
 def _compile(function: Callable[..., Any], ndim: int) -> None:
@@ -58,33 +76,17 @@ def _compile(function: Callable[..., Any], ndim: int) -> None:
 
     @type_callable(function)
     def typer(context: Any) -> Any:
-        return (
-            lambda memory, start, n: kind,
-            lambda memory, start, n, k: kind,
-            lambda memory, start, n, k, m: kind,
-        )[ndim - 1]
+        return (lambda memory, start, n: kind, lambda memory, start, n, k: kind)[ndim - 1]
 
     @lower_builtin(function, types.Array, *[types.Integer] * (ndim + 1))
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        memory = make_array(signature.args[0])(context, builder, args[0])
+        memory = context.make_array(signature.args[0])(context, builder, args[0])
         start, *shape = (
             context.cast(builder, value, given, types.intp)
             for value, given in zip(args[1:], signature.args[1:], strict=True)
         )
-        strides = [ir.Constant(ir.IntType(64), _BYTES)]
-        for extent in shape[:0:-1]:
-            strides.insert(0, builder.mul(strides[0], extent))
-        part = make_array(kind)(context, builder)
-        populate_array(
-            part,
-            data=builder.gep(memory.data, [start]),
-            shape=shape,
-            strides=strides,
-            itemsize=strides[-1],
-            meminfo=None,
-        )
-        return part._getvalue()
+        return new_array(context, builder, kind, builder.gep(memory.data, [start]), shape)
 
 
-for _function, _ndim in ((row, 1), (matrix, 2), (cube, 3)):
+for _function, _ndim in ((row, 1), (matrix, 2)):
     _compile(_function, _ndim)

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from spclust.jit.decorators import inner, leaf, separate
+from spclust.jit.decorators import outlined, part
 from spclust.numerics.eight import (
     Eight,
     below_bits,
@@ -37,7 +37,7 @@ _LIFT = 54.0  # so many powers of two make any smaller number normal
 _SMALLEST_ARGUMENT, _LARGEST_ARGUMENT = -708.0, 709.0  # of exponentials that are normal floats
 
 
-@inner
+@part
 def logarithm(a: Eight) -> Eight:
     """The natural logarithms of finite numbers that are not negative; that of 0 is -inf."""
     if below_bits(a, same(_SMALLEST_NORMAL)) == 0:  # nearly always
@@ -45,7 +45,7 @@ def logarithm(a: Eight) -> Eight:
     return logarithm_of_any(a)
 
 
-@inner
+@part
 def logarithm_of_normal(a: Eight) -> Eight:
     """The natural logarithms of positive numbers that are not too small to have all digits."""
     k, m = power_of_two_in(a), without_power_of_two(a)
@@ -61,7 +61,7 @@ def logarithm_of_normal(a: Eight) -> Eight:
     return k * _LOG2_HIGH + (2.0 * s + (2.0 * s * z * series + k * _LOG2_LOW))
 
 
-@separate
+@outlined
 def logarithm_of_any(a: Eight) -> Eight:
     """What `logarithm` is, where a number is 0 or too small to have all digits."""
     limit = same(_SMALLEST_NORMAL)
@@ -70,7 +70,7 @@ def logarithm_of_any(a: Eight) -> Eight:
     return if_below(a, same(5e-324), same(-np.inf), log)
 
 
-@inner
+@part
 def exponential(x: Eight) -> Eight:
     """The exponentials: 0 below -708, inf above 709."""
     low, high = same(_SMALLEST_ARGUMENT), same(_LARGEST_ARGUMENT)
@@ -80,7 +80,7 @@ def exponential(x: Eight) -> Eight:
     return if_below(high, x, same(np.inf), if_below(x, low, same(0.0), power))
 
 
-@inner
+@part
 def exponential_of_moderate(x: Eight) -> Eight:
     """The exponentials of numbers between -708 and 709."""
     k = rounded(x * _PER_LOG2)
@@ -93,7 +93,7 @@ def exponential_of_moderate(x: Eight) -> Eight:
     return times_power_of_two(even + odd * r, k)
 
 
-@inner
+@part
 def power(a: Eight, p: float, halves: int) -> Eight:
     """The powers a^p, p > 0, of numbers that are not negative.
 
@@ -107,7 +107,7 @@ def power(a: Eight, p: float, halves: int) -> Eight:
     return product
 
 
-@leaf
+@part
 def halves_in(p: float) -> int:
     """The whole number of halves that p is, if it is one and not too many; else 0."""
     halves = int(2.0 * p)

@@ -2,92 +2,110 @@
 
 from typing import Any, NamedTuple
 
-from spclust.algorithm.typicality import Relation
-from spclust.arrays import Floats
-from spclust.covariance.point_union import UnionScratch
-from spclust.jit.decorators import paragraph
-from spclust.numerics.eight import LANES
-from spclust.numerics.memory import matrix, row
-from spclust.state.kinds import spare_size
-from spclust.state.structures import REACH, SCALE, Structures, view
+from numba import types
+from numba.extending import intrinsic
+
+from spclust.jit.decorators import COMPILED, part
+from spclust.state.kinds import known_extents, spare_size
+from spclust.state.record import Array, Extent, Record, RecordType
+from spclust.state.structures import Structures
 
 
-class Unit(NamedTuple):
-    """What a difference of two points is measured in."""
+class Scratch(Record):
+    """Memory for one point; nothing in it outlives the point."""
 
-    per_scale: float  # 1 / scale
-    reach: float  # the largest difference, in units of scale
+    n = Extent()  # slots
+    d = Extent()  # features
+    t = Extent()  # numbers of a factor
+    rows = Extent()  # of a covariance
+    spares = Extent()
+
+    x = Array("2 d")  # the point: anchor, and a drift of 0
+    mu = Array("2 d")  # mean of a structure: anchor and drift
+    e = Array("d")  # difference of two means, in units of scale
+    W = Array("t")  # factor of a structure
+    offset = Array("d 8")  # differences of eight means to mu
+    ahead = Array("d 8")  # differences of eight means to x
+
+    # How the point stands to all structures: see `Relation`
+    point_q = Array("n")
+    point_q_back = Array("n")
+    point_odds = Array("n")
+    point_odds_back = Array("n")
+    point_pair = Array("n")
+
+    # How a structure that changed stands to all others
+    changed_q = Array("n")
+    changed_q_back = Array("n")
+    changed_odds = Array("n")
+    changed_odds_back = Array("n")
+    changed_pair = Array("n")
+
+    # For the union of a covariance with a point: see `covariance.point_union`
+    R = Array("rows rows")
+    inverse = Array("d")
+    direction = Array("d")
+    v = Array("d")
+    w = Array("d")
+    p = Array("d")
+
+    spare = Array("spares")  # for covariances of low rank
 
 
-spare_size_in_kernel = paragraph(spare_size)
-
-_VECTORS = 10  # of d numbers each
-_ROWS = 10  # of a number for each slot
-
-
-class Workspace(NamedTuple):
-    """Named views of the scratch memory; nothing in it outlives the point."""
-
-    x: Any  # (2, d) the point: anchor, and a drift of 0
-    mu: Any  # (2, d) mean of a structure: anchor and drift
-    e: Any  # (d,) difference of two means, in units of scale
-    W: Any  # (t,) factor of a structure
-    offset: Any  # (d, 8) differences of eight means to mu
-    ahead: Any  # (d, 8) differences of eight means to x
-    point: Relation  # how the point stands to all structures
-    changed: Relation  # how a structure that changed stands to all others
-    union: UnionScratch
-    unit: Unit
-    spare: Any  # for spreads of low rank
+def scratch_for(s: Structures) -> Scratch:
+    """Scratch memory that learning into a state needs."""
+    axes = {"n": s.n, "d": s.d, "t": s.t, "rows": s.rows, "spares": spare_size(s.d, s.rank_room)}
+    scratch: Scratch = Scratch.empty(axes)
+    return scratch
 
 
-def scratch_size(pool: Floats) -> int:
-    """Floats of scratch memory that learning into a pool needs."""
-    s = view(pool)
-    n, d = s.id.size, s.drift.shape[1]
-    spread = s.whiten.shape[1] + s.Sigma.shape[1] ** 2 + spare_size(d, s.place.shape[1])
-    return _VECTORS * d + _ROWS * n + 2 * d * LANES + spread
+def scratch_in_kernel(memory: Any, kind: int) -> Scratch:
+    """Name the parts of scratch memory for a kind of covariances."""
+    return Scratch(memory)
 
 
-@paragraph
-def relation(scratch: Floats, start: int, n: int) -> Relation:
-    """Name the five rows of a relation."""
+if COMPILED:
+
+    @intrinsic(prefer_literal=True)
+    def scratch_in_kernel(typingctx: Any, memory: Any, kind: Any) -> Any:  # type: ignore[no-redef]
+        """The same in compiled code; the compiler knows the kind."""
+        if not isinstance(kind, types.IntegerLiteral):
+            return None
+        known = known_extents(int(kind.literal_value))
+        known.pop("columns", None)
+        record = RecordType(Scratch, known, {})
+
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return context.make_array(signature.args[0])(context, builder, args[0]).data
+
+        return record(memory, kind), build
+
+
+class Relation(NamedTuple):
+    """How one structure, or point, stands to all n slots."""
+
+    q: Any  # (n,) squared distances of its mean in the others
+    q_back: Any  # (n,) squared distances of the others' means in it
+    odds: Any  # (n,) odds of q
+    odds_back: Any  # (n,) odds of q_back
+    pair: Any  # (n,) odds of the pairs
+
+
+@part
+def point_relation(work: Scratch) -> Relation:
+    """How the point stands to all structures."""
     return Relation(
-        row(scratch, start, n),
-        row(scratch, start + n, n),
-        row(scratch, start + 2 * n, n),
-        row(scratch, start + 3 * n, n),
-        row(scratch, start + 4 * n, n),
+        work.point_q, work.point_q_back, work.point_odds, work.point_odds_back, work.point_pair
     )
 
 
-@paragraph
-def workspace(scratch: Floats, s: Structures) -> Workspace:
-    """Name the parts of the scratch memory."""
-    n, d = s.id.size, s.drift.shape[1]
-    rows = d * LANES
-    ahead = rows + _ROWS * n
-    vectors = ahead + d * LANES
-    W = vectors + _VECTORS * d
-    R = W + s.whiten.shape[1]
-    spare = R + s.Sigma.shape[1] ** 2
-    return Workspace(
-        matrix(scratch, vectors, 2, d),
-        matrix(scratch, vectors + 2 * d, 2, d),
-        row(scratch, vectors + 4 * d, d),
-        row(scratch, W, R - W),
-        matrix(scratch, 0, d, LANES),
-        matrix(scratch, ahead, d, LANES),
-        relation(scratch, rows, n),
-        relation(scratch, rows + 5 * n, n),
-        UnionScratch(
-            matrix(scratch, R, s.Sigma.shape[1], s.Sigma.shape[1]),
-            row(scratch, vectors + 5 * d, d),
-            row(scratch, vectors + 6 * d, d),
-            row(scratch, vectors + 7 * d, d),
-            row(scratch, vectors + 8 * d, d),
-            row(scratch, vectors + 9 * d, d),
-        ),
-        Unit(1.0 / s.head[SCALE], s.head[REACH]),
-        row(scratch, spare, spare_size_in_kernel(d, s.place.shape[1])),
+@part
+def changed_relation(work: Scratch) -> Relation:
+    """How a structure that changed stands to all others."""
+    return Relation(
+        work.changed_q,
+        work.changed_q_back,
+        work.changed_odds,
+        work.changed_odds_back,
+        work.changed_pair,
     )

@@ -1,30 +1,21 @@
-"""Who sits where: structures that have grown in the first slots, single points behind them.
+"""Slot allocation: structures that have grown in the first slots, single points behind them.
 
-A single point has spread I, and so has every slot behind the grown ones, taken or not: a block of
-eight such slots is measured without its factors, and a point that settles has only to write its
-mean. Structures change seats rarely: when a point becomes a structure of two, when two grown
-structures become one, when one is pruned.
+A single point has covariance I, and so has every slot behind the grown ones, in use or not: a block
+of eight such slots is measured without its factors, and a point that becomes a structure has only
+to write its mean. Structures change slots rarely: when a point becomes a structure of two, when two
+grown structures become one, when one is pruned.
 """
 
-from spclust.algorithm.neighbours import connect, read_relation
-from spclust.algorithm.typicality import Relation
 from spclust.arrays import Floats
-from spclust.jit.decorators import inner, leaf, separate
+from spclust.jit.decorators import outlined, part
 from spclust.numerics.cholesky import copy_matrix
 from spclust.numerics.eight import LANES
-from spclust.state.scratch import Workspace
-from spclust.state.structures import (
-    FRAMED,
-    FREE,
-    GROWN,
-    POINT,
-    Structures,
-    copy_lane,
-    write_fresh_spread,
-)
+from spclust.state.relations import move_relations
+from spclust.state.scratch import Scratch
+from spclust.state.structures import POINT, Structures, copy_lane, write_fresh_covariance
 
 
-@leaf
+@part
 def exchange_lane(i: int, j: int, blocks: Floats) -> None:
     """Exchange what belongs to two slots. Modified in place: blocks."""
     a, b = blocks[i // LANES], blocks[j // LANES]
@@ -32,111 +23,103 @@ def exchange_lane(i: int, j: int, blocks: Floats) -> None:
         a[k, i % LANES], b[k, j % LANES] = b[k, j % LANES], a[k, i % LANES]
 
 
-@separate
-def move_relations(source: int, target: int, s: Structures, spare: Relation) -> None:
-    """Let slot `target` stand to all others as slot `source` does. Modified in place: s, spare."""
-    read_relation(source, s, spare)
-    connect(target, spare, s)
+@outlined
+def move(source: int, target: int, s: Structures, work: Scratch) -> None:
+    """Move the structure in slot `source` to slot `target`, which is free.
 
-
-@separate
-def move(source: int, target: int, s: Structures, work: Workspace) -> None:
-    """Let the structure in slot `source` live in slot `target`, which is free.
-
-    Behind the grown ones every slot has its spread already. Modified in place: s, work.
+    Behind the grown ones every slot has its covariance already. Modified in place: s, work.
     """
     copy_lane(source, target, s.anchor)
     copy_lane(source, target, s.drift)
-    if source < int(s.head[GROWN]):
+    if source < s.grown:
         copy_lane(source, target, s.whiten)
         copy_matrix(s.Sigma[source], s.Sigma[target])
-    s.total[target] = s.total[source]
-    s.mass[target] = s.mass[source]
-    s.count[target] = s.count[source]
-    s.age[target] = s.age[source]
-    s.id[target] = s.id[source]
-    s.least[target] = s.least[source]
-    s.renewals[target] = s.renewals[source]
-    s.recent[target] = s.recent[source]
-    s.owner[target] = s.owner[source]
-    if s.head[FRAMED] == 1.0:
-        for c in range(s.scatter.shape[1]):
+    numbers = s.numbers
+    for k in range(numbers.shape[0]):
+        numbers[k, target] = numbers[k, source]
+    if s.automatic_scale:
+        for c in range(s.d):
             s.scatter[target, c] = s.scatter[source, c]
-    s.rank[target], s.base[target] = s.rank[source], s.base[source]
-    for k in range(int(s.rank[source])):
+    for k in range(s.rank[source]):
         s.place[target, k] = s.place[source, k]
-    s.rank[source] = 0.0  # its directions are the other slot's now
-    move_relations(source, target, s, work.changed)
-    follow(source, target, work.point)
+    s.rank[source] = 0  # its directions belong to the other slot now
+    move_relations(source, target, s, work)
+    move_in_relation_of_point(source, target, work)
 
 
-@inner
-def follow(source: int, target: int, to_all: Relation) -> None:
-    """Note in the point's relation that a structure changed its seat. Modified in place: to_all."""
-    to_all.odds[target] = to_all.odds[source]
-    to_all.odds_back[target] = to_all.odds_back[source]
-    to_all.pair[target] = to_all.pair[source]
+@part
+def move_in_relation_of_point(source: int, target: int, work: Scratch) -> None:
+    """Note in the point's relation that a structure changed its slot. Modified in place: work."""
+    work.point_odds[target] = work.point_odds[source]
+    work.point_odds_back[target] = work.point_odds_back[source]
+    work.point_pair[target] = work.point_pair[source]
 
 
-@inner
+@part
 def release_directions(slot: int, s: Structures) -> None:
-    """The directions of a slot, if it has any, are nobody's any more. Modified in place: s."""
-    for k in range(int(s.rank[slot])):
-        s.free[int(s.head[FREE])] = s.place[slot, k]
-        s.head[FREE] += 1
-    s.rank[slot] = 0.0
+    """Free the directions of a slot, if it has any. Modified in place: s."""
+    for k in range(s.rank[slot]):
+        s.free[s.free_directions] = s.place[slot, k]
+        s.free_directions += 1
+    s.rank[slot] = 0
 
 
-@inner
-def seat_to_grow(slot: int, s: Structures, work: Workspace) -> int:
-    """Let a single structure that is about to grow sit behind the grown ones; its slot then.
+@part
+def slot_to_grow(slot: int, s: Structures, work: Scratch) -> int:
+    """Move a single structure that is about to grow behind the grown ones; return its slot.
 
-    It exchanges seats with the single structure that is there. Its relations are not taken along:
-    they change anyway. Modified in place: s, work.
+    It exchanges slots with the single structure that is there. Its relations are not moved: they
+    change anyway. Modified in place: s, work.
     """
-    first = int(s.head[GROWN])
-    s.head[GROWN] += 1
+    first = s.grown
+    s.grown += 1
     if slot != first:
         exchange_lane(slot, first, s.anchor)
         exchange_lane(slot, first, s.drift)
-        s.total[slot], s.total[first] = s.total[first], s.total[slot]
-        s.mass[slot], s.mass[first] = s.mass[first], s.mass[slot]
-        s.age[slot], s.age[first] = s.age[first], s.age[slot]
-        s.id[slot], s.id[first] = s.id[first], s.id[slot]
-        s.recent[slot], s.recent[first] = s.recent[first], s.recent[slot]
-        s.owner[slot], s.owner[first] = s.owner[first], s.owner[slot]
-        move_relations(first, slot, s, work.changed)
-        follow(first, slot, work.point)
+        numbers = s.numbers
+        for k in range(numbers.shape[0]):
+            numbers[k, slot], numbers[k, first] = numbers[k, first], numbers[k, slot]
+        move_relations(first, slot, s, work)
+        move_in_relation_of_point(first, slot, work)
     return first
 
 
-@inner
-def seat_left_free(slot: int, s: Structures, work: Workspace) -> int:
-    """Slot that falls free when the structure in `slot` is gone: one behind the grown ones.
+@part
+def slot_left_free(slot: int, s: Structures, work: Scratch) -> int:
+    """Free the slot of a structure that is gone; return one that is free behind the grown ones.
 
     If that structure had grown, the last of the grown ones moves into the gap. Modified in place:
     s, work.
     """
-    if slot >= int(s.head[GROWN]):
+    if slot >= s.grown:
         return slot
     release_directions(slot, s)
-    last = int(s.head[GROWN]) - 1
+    last = s.grown - 1
     if slot != last:
         move(last, slot, s, work)
-    s.head[GROWN] = last
-    write_fresh_spread(last, s)
+    s.grown = last
+    write_fresh_covariance(last, s)
     return last
 
 
-@inner
-def seats(older: int, newer: int, s: Structures, work: Workspace) -> tuple[int, int]:
-    """Slots of two structures about to be merged: first where their union is to be.
+@part
+def slots_to_merge(older: int, newer: int, s: Structures, work: Scratch) -> tuple[int, int]:
+    """Slots of two structures about to be merged: first the one where their union will be.
 
     That is the lower of the two, and always among those of grown ones. Modified in place: s, work.
     """
     keeper, other = older, newer
     if newer != POINT and newer < older:
         keeper, other = newer, older
-    if keeper >= int(s.head[GROWN]):
-        keeper = seat_to_grow(keeper, s, work)
+    if keeper >= s.grown:
+        keeper = slot_to_grow(keeper, s, work)
     return keeper, other
+
+
+@outlined
+def remove(slot: int, s: Structures, work: Scratch) -> None:
+    """Remove the structure in `slot`; the last one moves into the gap. Modified in place: s."""
+    free, last = slot_left_free(slot, s, work), s.live - 1
+    if free < last:
+        move(last, free, s, work)
+    s.live = last

@@ -4,41 +4,21 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from spclust.algorithm import clustering as offline
-from spclust.algorithm import update as online
+from spclust.algorithm import assignment, clustering, kernels
 from spclust.arrays import Floats, Integers, Rows
-from spclust.auto import hysteresis as standing
-from spclust.auto import scale as frame
-from spclust.numerics.memory import aligned, aligned_copy
+from spclust.auto import hysteresis, scale
+from spclust.covariance.export import covariances_of
+from spclust.numerics.memory import aligned_copy
 from spclust.parameters import Params
 from spclust.state.kinds import FULL
-from spclust.state.scratch import scratch_size
-from spclust.state.structures import (
-    CLOCK,
-    EVALUATIONS,
-    FRAMED,
-    IN_LOGS,
-    LIVE,
-    MERGED,
-    PRUNED,
-    RESCANS,
-    SEEN,
-    STALE,
-    TIMED,
-    Structures,
-    kind_of,
-    means,
-    spreads_of,
-    view,
-)
+from spclust.state.scratch import scratch_for
+from spclust.state.structures import Structures, means
 from spclust.stream.structure_table import StructureTable
 from spclust.stream.threads import in_stretches, shrinking_stretches
-from spclust.tracking import measurement as gathering
-from spclust.tracking.observation import Look
 
 # Rows converted and handed to a kernel at a time: large enough to hide the call, small enough
 # that a batch of another type, or of another memory order, never exists twice as a whole, and that
-# an interrupt, which is heard between chunks, is heard within about a second.
+# an interrupt, which is handled between chunks, is handled within about a second.
 _LARGEST_CHUNK = 65_536
 _CHUNK_WORK = 1e9  # multiplications
 _LARGEST_CHUNK_NUMBERS = 1_000_000
@@ -46,48 +26,47 @@ _LARGEST_CHUNK_NUMBERS = 1_000_000
 _WORK_OF_A_THREAD, _WORK_OF_A_STRETCH = 400_000, 300_000
 
 
-class ReadStream:
-    """The half of a stream that is read."""
+class StreamQuery:
+    """The queries of a stream."""
 
     params: Params
-    pool: Floats
-    structures: Structures  # the pool's parts, by name
-    _clustering: tuple[float, int, float, Integers] | None
+    structures: Structures
+    _clustering: tuple[float, int, int, Integers] | None
 
     @property
     def seen(self) -> int:
         """Points learnt."""
-        return int(self.pool[SEEN])
+        return self.structures.seen
 
     @property
     def clock(self) -> float | None:
         """The last time stamp, if points have any."""
-        return float(self.pool[CLOCK]) if self.pool[TIMED] == 1.0 else None
+        return self.structures.clock if self.structures.timed else None
 
     @property
     def pruned(self) -> int:
         """Points that belonged to structures which were pruned without being merged."""
-        return int(self.pool[PRUNED])
+        return self.structures.pruned
 
     @property
     def merges(self) -> int:
         """Merges of two structures."""
-        return int(self.pool[MERGED])
+        return self.structures.merged
 
     @property
     def evaluations(self) -> int:
         """Typicalities computed while learning."""
-        return int(self.pool[EVALUATIONS])
+        return self.structures.evaluations
 
     @property
     def rescans(self) -> int:
-        """Rows of pair odds that were looked through for their smallest while learning."""
-        return int(self.pool[RESCANS])
+        """Rows of pair odds that were searched for their smallest while learning."""
+        return self.structures.rescans
 
     @property
-    def framed(self) -> bool:
-        """Whether units follow the data: scale="auto"."""
-        return bool(self.pool[FRAMED])
+    def automatic_scale(self) -> bool:
+        """True if units follow the data: scale="auto"."""
+        return self.structures.automatic_scale
 
     @property
     def unit(self) -> Floats:
@@ -97,28 +76,27 @@ class ReadStream:
 
     def natural_clustering(self) -> Integers:
         """Cluster (k,) of each structure, oldest first, without any eps. The last one is kept."""
-        kept, now = self._clustering, (np.nan, 0, self.pool[SEEN])
+        kept, now = self._clustering, (np.nan, 0, self.seen)
         if kept is None or kept[1:3] != now[1:]:
-            labels = standing.standing_clusters(self.structures, self.order())
+            labels = hysteresis.current_clusters(self.structures, self.order())
             kept = self._clustering = (*now, labels)
         return kept[3]
 
     def order(self) -> Integers:
         """Slots of the structures, oldest structure first."""
-        s = self.structures
-        return np.argsort(s.id[: int(self.pool[LIVE])])
+        return np.argsort(self.structures.id[: self.structures.live])
 
     def limit_of_eps(self, eps: float) -> float:
         """Pair odds, as the state has them, at which the distance D is eps."""
-        return offline.odds_limit(eps, bool(self.pool[IN_LOGS]))
+        return clustering.odds_limit(eps, self.structures.in_logs)
 
     def limit_of_nlt(self, nlt: float) -> float:
         """Pair odds, as the state has them, at which the sum of both NLT is nlt."""
-        return offline.odds_limit_of_nlt(nlt, bool(self.pool[IN_LOGS]))
+        return clustering.odds_limit_of_nlt(nlt, self.structures.in_logs)
 
     def limit_of_count(self, n_clusters: int) -> float:
         """Pair odds up to which structures have to be neighbours to make up n clusters."""
-        return offline.odds_limit_of_count(self._pairs(), n_clusters)
+        return clustering.odds_limit_of_count(self.pairs(), n_clusters)
 
     def clusters(self, eps: float | str, min_samples: int) -> Integers:
         """Cluster (k,) of each structure, oldest first, if those within eps are neighbours."""
@@ -131,13 +109,13 @@ class ReadStream:
 
         The last one is kept for the next call.
         """
-        kept, now = self._clustering, (limit, min_samples, self.pool[SEEN])
+        kept, now = self._clustering, (limit, min_samples, self.seen)
         if kept is None or kept[:3] != now:
-            adjacent = offline.adjacency(self._measured().pair, self.order(), limit)
-            kept = self._clustering = (*now, offline.dbscan_labels(adjacent, min_samples))
+            adjacent = clustering.adjacency(self._measured().pair, self.order(), limit)
+            kept = self._clustering = (*now, clustering.dbscan_labels(adjacent, min_samples))
         return kept[3]
 
-    def _pairs(self) -> Floats:
+    def pairs(self) -> Floats:
         """Pair odds (k, k) of the structures, oldest first; of no meaning on the diagonal."""
         order = self.order()
         upper = np.triu(self._measured().pair[: len(order), : len(order)], 1)
@@ -145,25 +123,24 @@ class ReadStream:
 
     def _measured(self) -> Structures:
         """The structures; a copy, if learning was interrupted before one was measured anew."""
-        if self.pool[STALE] == 0.0:
+        if self.structures.stale == 0:
             return self.structures
-        pool = aligned_copy(self.pool)
-        online.measure_all(pool, aligned(scratch_size(pool)))
-        return view(pool)
+        copy = Structures(aligned_copy(self.structures.memory))
+        kernels.measure_all(copy, scratch_for(copy))
+        return copy
 
     def nearest(self, X: Rows, threads: int = 1, labels: Integers | None = None) -> Integers:
         """Position (rows,), in order of age, of the structure in which each row is most typical.
 
         Or the label of that structure, if `labels` (k,) of the structures, oldest first, are given.
         """
-        order = self.order()
-        read = offline.readers(kind_of(self.pool))
+        order, s = self.order(), self.structures
+        kernel = assignment.nearest_kernel(s.kernel_kind)
         position, nearest = np.empty_like(order), np.empty(len(X), dtype=np.int64)
         position[order] = np.arange(len(order)) if labels is None else labels
 
         def fill(part: slice, rows: Floats) -> None:
-            memory = offline.reading_memory(self.structures)
-            read.nearest_structures(self.pool, rows, position, nearest[part], memory)
+            kernel(s.memory, rows, position, nearest[part], scratch_for(s).memory)
 
         self._for_each_chunk(fill, X, threads)
         return nearest
@@ -173,41 +150,42 @@ class ReadStream:
 
         `labels` (k,) are those of the structures, oldest first; -1 is left out.
         """
-        read = offline.readers(kind_of(self.pool))
+        s = self.structures
+        kernel = assignment.nlt_kernel(s.kernel_kind)
         group, nlt = np.empty_like(labels), np.empty((len(X), n_labels))
         group[self.order()] = labels
 
         def fill(part: slice, rows: Floats) -> None:
-            memory = offline.reading_memory(self.structures)
-            read.least_nlt(self.pool, rows, group, nlt[part], memory)
+            kernel(s.memory, rows, group, nlt[part], scratch_for(s).memory)
 
         self._for_each_chunk(fill, X, threads)
         return nlt
+
+    def least_nlt(self, X: Rows, threads: int) -> Floats:
+        """NLT (rows,) of each row in its best structure."""
+        everything = np.zeros(self.structures.live, dtype=np.int64)
+        return self.nlt(X, everything, 1, threads)[:, 0]
 
     def table(self, labels: Integers) -> StructureTable:
         """All structures, oldest first, with their labels (k,)."""
         s, order = self.structures, self.order()
         columns = {
             "mean": self.means(),
-            "weight": s.total[order] / s.mass[order],
+            "weight": s.total[order] / s.damping[order],
             "count": s.count[order].astype(np.int64),
-            "age": s.age[order] if self.pool[TIMED] else s.age[order].astype(np.int64),
-            "id": s.id[order].astype(np.int64),
+            "age": s.age[order] if s.timed else s.age[order].astype(np.int64),
+            "id": s.id[order],
             "label": labels.copy(),
         }
         for column in columns.values():
             column.setflags(write=False)
-        return StructureTable(**columns, _spreads=spreads_of(order, s), _unit=self.unit)
-
-    def look(self, labels: Integers) -> Look:
-        """What there is to see of the structures, oldest first, with their labels (k,)."""
-        ids, masses, means, variances = gathering.gathered(self.pool, self.order())
-        return Look(self.seen, ids, labels, masses, means, variances)
+        covariances = covariances_of(order, s)
+        return StructureTable(**columns, _covariances=covariances, _unit=self.unit)
 
     def means(self) -> Floats:
         """Means (k, d) of the structures, oldest first, in the unit of the data."""
         z = means(self.structures, self.order())
-        return frame.places(self.structures, z) if self.framed else z
+        return scale.places(self.structures, z) if self.automatic_scale else z
 
     def _for_each_chunk(self, do: Callable[[slice, Floats], None], X: Rows, threads: int) -> None:
         """Do something, which only reads the state, with each chunk of X, on several threads.
@@ -219,7 +197,7 @@ class ReadStream:
             for part, rows in self._chunks(X, start, stop):
                 do(part, rows)
 
-        of_a_row = max(1, int(self.pool[LIVE]) * X.shape[1])
+        of_a_row = max(1, self.structures.live * X.shape[1])
         threads = max(1, min(threads, len(X) * of_a_row // _WORK_OF_A_THREAD))
         least = max(1, _WORK_OF_A_STRETCH // of_a_row)
         in_stretches(work, shrinking_stretches(len(X), threads, least), threads)
@@ -229,8 +207,7 @@ class ReadStream:
     ) -> Iterator[tuple[slice, Floats]]:
         """The rows of X, or some of them, in pieces that the kernels take, and where they were.
 
-        One after the other, float64 and not to be written to, whatever X is: kernels compile for
-        one type.
+        One after the other, float64 and read-only, whatever X is: kernels compile for one type.
         """
         n, d = self.params.n_structures, X.shape[1]
         work = 4 * n * d * d + d**3 if self.params.kind == FULL else 64 * n * d
@@ -238,8 +215,8 @@ class ReadStream:
         end = len(X) if stop is None else stop
         for first in range(start, end, size):
             part = slice(first, min(first + size, end))
-            if self.pool[FRAMED]:
-                rows = frame.coordinates(self.structures, X[part]).reshape(-1)
+            if self.automatic_scale:
+                rows = scale.coordinates(self.structures, X[part]).reshape(-1)
             else:
                 rows = np.ascontiguousarray(X[part], dtype=np.float64).reshape(-1)
             rows.flags.writeable = False

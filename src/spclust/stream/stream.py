@@ -1,94 +1,92 @@
 """One stream: the state and everything that can be asked of it, behind a plain Python object.
 
-The faces of the library (scikit-learn and others) own one of these and do no arithmetic.
+The interfaces of the library (scikit-learn and others) own one of these and do no arithmetic.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from spclust.algorithm import update as online
-from spclust.arrays import Floats, Integers, Rows
-from spclust.auto import hysteresis as standing
-from spclust.auto import scale as frame
-from spclust.numerics.memory import aligned, aligned_copy
+from spclust.algorithm import kernels
+from spclust.arrays import Floats, Rows
+from spclust.auto import hysteresis, scale
+from spclust.numerics.memory import aligned_copy
 from spclust.parameters import Params
-from spclust.state.scratch import scratch_size
-from spclust.state.structures import (
-    CRAMPED,
-    CUT_DUE,
-    DUE,
-    FEATURES,
-    SEEN,
-    TIMED,
-    Structures,
-    configure,
-    empty_pool,
-    enlarged,
-    first_room,
-    kind_of,
-    pool_size,
-    view,
-)
-from spclust.stream.combination import united
-from spclust.stream.query import ReadStream
-
-# Machine code, and what it is called with: a pool, here the point, scratch memory, and the address
-# of the code that it calls. It returns 1 if the point was learnt, -1 if then it has to be pruned, 0
-# if nothing was done. A plain tuple, which is taken apart soonest.
-PointLearner: TypeAlias = tuple[Any, Floats, Floats, int]
+from spclust.state.creation import configure, empty, enlarged, extents, first_room
+from spclust.state.scratch import Scratch, scratch_for
+from spclust.state.structures import Structures
+from spclust.stream.combination import combined
+from spclust.stream.query import StreamQuery
 
 
-class Stream(ReadStream):
+class PointLearner(NamedTuple):
+    """What learning one point at a time needs: learn(memory, x, scratch, 1).
+
+    It returns 1 if the point was learnt, -1 if then `Stream.finish` has to be called, and 0 if
+    nothing was done.
+    """
+
+    learn: Callable[[Floats, Floats, Floats, int], int]
+    memory: Floats
+    scratch: Floats
+
+
+class Stream(StreamQuery):
     """State of one stream of points with d features."""
 
     params: Params
-    pool: Floats
-    structures: Structures  # the pool's parts, by name
-    scratch: Floats
+    structures: Structures
+    scratch: Scratch
 
     def __init__(self, params: Params, d: int) -> None:
-        self.params = params
-        self._clustering: tuple[float, int, float, Integers] | None = None
+        self.params, self._clustering = params, None
         room = first_room(params, d)
-        self._use(lambda: empty_pool(params, d, room), d, pool_size(params, d, room))
+        size = Structures.size(extents(params, d, room))
+        self._use(lambda: empty(params, d, room), d, size)
 
-    def _use(self, make: Callable[[], Floats], d: int, size: int) -> None:
-        """Make a pool, and scratch memory for it; both take the place of the old ones, or none."""
+    def _use(self, make: Callable[[], Structures], d: int, size: int) -> None:
+        """Make a state, and scratch memory for it; both replace the old ones, or none does."""
         try:
-            pool = make()
-            scratch = aligned(scratch_size(pool))
+            structures = make()
+            scratch = scratch_for(structures)
         except MemoryError:
             raise MemoryError(
                 f"{self.params.n_structures} structures of {d} features need "
                 f"{8e-9 * size:.1f} GB: lower n_structures, or choose "
                 'covariance_type "diag", or "lowrank" with a max_rank.'
             ) from None
-        # In one step: an interrupt between two would leave a pool with another one's scratch.
-        vars(self).update(pool=pool, scratch=scratch, structures=view(pool))
+        # In one step: an interrupt between two would leave a state with another one's scratch.
+        vars(self).update(structures=structures, scratch=scratch)
+
+    @classmethod
+    def of(cls, params: Params, make: Callable[[], Structures], d: int, size: int = 0) -> "Stream":
+        """A stream with a state that `make` gives."""
+        stream = cls.__new__(cls)
+        stream.params, stream._clustering = params, None
+        stream._use(make, d, size)
+        return stream
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"params": self.params, "pool": self.pool}
+        return {"params": self.params, "memory": self.structures.memory}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.params, self._clustering = state["params"], None
-        pool = state["pool"]
-        self._use(lambda: aligned_copy(pool), int(pool[FEATURES]), pool.size)
+        memory = state["memory"]
+        d = Structures(memory).d
+        self._use(lambda: Structures(aligned_copy(memory)), d, memory.size)
 
     @classmethod
-    def united(cls, streams: Sequence["Stream"], params: Params, *, concurrent: bool) -> "Stream":
+    def combined(cls, streams: Sequence["Stream"], params: Params, *, concurrent: bool) -> "Stream":
         """One stream of several with the same parameters, at the same time or one after another."""
-        pools = [stream.pool for stream in streams]
-        new = cls.__new__(cls)
-        new.params, new._clustering = params, None
-        d, size = int(pools[0][FEATURES]), pools[0].size
-        new._use(lambda: united(pools, params, concurrent), d, size)
-        return new
+        states = [stream.structures for stream in streams]
+        first = states[0]
+        make = lambda: combined(states, params, concurrent)  # noqa: E731
+        return cls.of(params, make, first.d, first.memory.size)
 
     def configure(self, params: Params) -> None:
         """Use other decay and pruning parameters from now on."""
-        configure(self.pool, params)
+        configure(self.structures, params)
         self.params = params
 
     def learn(self, X: Rows, t: Floats | None = None) -> None:
@@ -98,97 +96,94 @@ class Stream(ReadStream):
         or for none.
         """
         if self.seen == 0 and len(X):
-            self.pool[TIMED] = float(t is not None)
-            if self.framed:
-                frame.begin(self.pool, np.asarray(X[0], dtype=np.float64))
+            self.structures.timed = t is not None
+            if self.automatic_scale:
+                scale.begin(self.structures, np.asarray(X[0], dtype=np.float64))
         at = 0
         while at < len(X):
-            self._look_around()  # first of all, if the last call was interrupted before it
+            self._renew_if_due()  # first of all, if the last call was interrupted before it
             until = int(min(len(X), max(at + 1, at + self._due() - self.seen)))
-            if self.framed:
-                frame.learn_units(self.structures, X[at:until])
+            if self.automatic_scale:
+                scale.learn_units(self.structures, X[at:until])
             for part, rows in self._chunks(X, at, until):
                 if t is not None:
                     rows = np.column_stack([t[part], rows.reshape(-1, X.shape[1])]).reshape(-1)
                     rows.flags.writeable = False
                 self._learn_flat(rows)
             at = until
-        self._look_around()
+        self._renew_if_due()
 
     def _due(self) -> float:
-        """Points that will have been learnt when it is time to look around."""
-        due = self.pool[DUE] if self.framed else np.inf
-        return float(min(due, self.pool[CUT_DUE] if self.params.natural else np.inf))
+        """Points that will have been learnt when the automatic scale or cut is renewed."""
+        due = self.structures.scale_due if self.automatic_scale else np.inf
+        return float(min(due, self.structures.cut_due if self.params.natural else np.inf))
 
-    def _look_around(self) -> None:
-        """Let the units fit the structures, and clusters stand, if it is time to."""
-        if self._due() <= self.seen and online.unfinished(self.pool):
-            self.make_room()  # if the last call was interrupted before it
-        if self.framed and 0 < self.pool[DUE] <= self.seen:
-            self._look_at_units()
-        if self.params.natural and self.pool[CUT_DUE] <= self.seen:
-            standing.decide(self.structures)
+    def _renew_if_due(self) -> None:
+        """Renew the automatic scale and the automatic cut, if it is time to."""
+        if self._due() <= self.seen and kernels.is_unfinished(self.structures):
+            self.finish()  # if the last call was interrupted before it
+        if self.automatic_scale and 0 < self.structures.scale_due <= self.seen:
+            self._renew_scale()
+        if self.params.natural and self.structures.cut_due <= self.seen:
+            hysteresis.decide(self.structures)
             self._clustering = None
 
-    def _look_at_units(self) -> None:
-        """Let the units fit the structures."""
-        due, pool = frame.next_look(self.pool), frame.fitted(self.pool)
-        pool[DUE] = due
-        if pool is not self.pool:
-            self._use(lambda: pool, int(pool[FEATURES]), pool.size)
+    def _renew_scale(self) -> None:
+        due, structures = scale.next_due(self.structures), scale.fitted(self.structures)
+        structures.scale_due = due
+        if structures is not self.structures:
+            self._use(lambda: structures, structures.d, structures.memory.size)
 
     def _learn_flat(self, rows: Floats) -> None:
-        row = online.learn(self.pool, rows, self.scratch)
-        while self.pool[CRAMPED] > 0.0:
-            pool, d = self.pool, int(self.pool[FEATURES])
-            self._use(lambda: enlarged(pool, self.params), d, 2 * pool.size)  # noqa: B023 - at once
-            row = online.learn(self.pool, rows, self.scratch, row)
+        row = kernels.learn(self.structures, rows, self.scratch)
+        while self.structures.needed_rank > 0:
+            old = self.structures
+            self._use(lambda: enlarged(old, self.params), old.d, 2 * old.memory.size)  # noqa: B023
+            row = kernels.learn(self.structures, rows, self.scratch, row)
+
+    def finish(self) -> None:
+        """Prune and merge, after a point was learnt that left something to do."""
+        self._learn_flat(kernels.NO_ROWS)
 
     def point_learner(self) -> PointLearner:
         """What learning one point at a time needs."""
-        learn, address = online.point_kernel(kind_of(self.pool))
-        if self.framed:
-            learn = self._learner_in_frame(learn)
+        learn = kernels.learning_kernel(self.structures.kernel_kind)
+        if self.automatic_scale:
+            learn = self._learner_in_units(learn)
         elif self.params.natural:
-            learn = self._learner_that_looks(learn)
-        return learn, self.pool, self.scratch, address
+            learn = self._learner_until_due(learn)
+        return PointLearner(learn, self.structures.memory, self.scratch.memory)
 
-    def _learner_in_frame(self, learn: Any) -> Any:
-        """A learner of one point that takes it in the unit of the data; 0 if `learn` has to do it.
+    def _learner_in_units(self, learn: Any) -> Any:
+        """A learner of one point in the unit of the data; it returns 0 if `learn` has to do it.
 
-        That is when a unit is not known yet, or when it is time to look at them.
+        That is when a unit is not known yet, or when it is time to renew the scale.
         """
-        s, due = self.structures, self._due()  # looks come with a new learner
-        d = s.unit.size
+        s, due = self.structures, self._due()  # a renewal makes a new learner
+        d, stamps = s.d, int(s.timed)
         if not np.all(s.unit > 0.0):
             due = 0.0
 
-        def learn_in_frame(pool: Floats, x: Floats, scratch: Floats, address: int) -> int:
-            stamps = int(pool[TIMED])
-            if pool[SEEN] + 1.0 >= due or x.size != d + stamps:
+        def learn_in_units(memory: Floats, x: Floats, scratch: Floats, rows: int) -> int:
+            if s.seen + 1 >= due or x.size != d + stamps:
                 return 0
             plain = np.ascontiguousarray(x[stamps:])  # else another kernel compiles
-            point = frame.in_units(plain.reshape(1, d), s.origin, s.unit).reshape(d)
+            point = scale.in_units(plain.reshape(1, d), s.origin, s.unit).reshape(d)
             if stamps:
                 point = np.concatenate([x[:stamps], point])
-            learnt: int = learn(pool, point, scratch, address)
+            learnt: int = learn(memory, point, scratch, rows)
             return learnt
 
-        return learn_in_frame
+        return learn_in_units
 
-    def _learner_that_looks(self, learn: Any) -> Any:
-        """A learner of one point; 0 if `learn` has to do it, because it is time to look around."""
+    def _learner_until_due(self, learn: Any) -> Any:
+        """A learner of one point; it returns 0 when it is time to renew the automatic cut."""
+        s = self.structures
 
-        def learn_until_due(pool: Floats, x: Floats, scratch: Floats, address: int) -> int:
-            if pool[SEEN] + 1.0 >= pool[CUT_DUE]:
+        def learn_until_due(memory: Floats, x: Floats, scratch: Floats, rows: int) -> int:
+            if s.seen + 1 >= s.cut_due:
                 return 0
-            learnt: int = learn(pool, x, scratch, address)
+            learnt: int = learn(memory, x, scratch, rows)
             return learnt
 
         return learn_until_due
-
-    def make_room(self) -> None:
-        """Prune, after a point was learnt that left something to prune."""
-        online.make_room(self.pool, self.scratch)
-        if self.pool[CRAMPED] > 0.0:
-            self._learn_flat(online.NO_ROWS)

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from spclust.arrays import Floats, Integers
-from spclust.state.structures import Spreads
+from spclust.covariance.export import Covariances
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +19,7 @@ class StructureTable:
     age: Integers | Floats  # (k,) weight updates lived through, plus one; or time, if it is told
     id: Integers  # (k,) number of the point that founded the structure, counted from 0
     label: Integers  # (k,) cluster; -1 is noise
-    _spreads: Spreads = field(repr=False)
+    _covariances: Covariances = field(repr=False)
     _unit: Floats = field(repr=False)  # (d,)
 
     def __len__(self) -> int:
@@ -30,7 +30,7 @@ class StructureTable:
         """Covariances (k, d, d), made when they are first asked for, whatever their type."""
         largest = np.finfo(float).max / max(float(self._unit.max()), 1.0)
         with np.errstate(over="ignore"):
-            spreads = self._spreads.dense() * self._unit[:, np.newaxis]
-        covariance: Floats = np.clip(spreads, -largest, largest) * self._unit
+            covariances = self._covariances.dense() * self._unit[:, np.newaxis]
+        covariance: Floats = np.clip(covariances, -largest, largest) * self._unit
         covariance.setflags(write=False)
         return covariance

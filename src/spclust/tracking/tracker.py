@@ -14,9 +14,9 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from spclust.arrays import Floats, Integers
-from spclust.tracking import comparison as comparing
+from spclust.tracking import comparison
 from spclust.tracking.comparison import BIRTH, ENOUGH, GONE, SPLIT
-from spclust.tracking.observation import NOBODY, Look, Seen
+from spclust.tracking.observation import NOBODY, Matches, Observation
 
 Kind = Literal["birth", "death", "merge", "split", "move"]
 Change = tuple[Kind, tuple[int, ...]]  # what seems to happen, and to whom
@@ -43,7 +43,7 @@ class Tracker:
         self.events: deque[ClusterEvent] = deque(maxlen=most_events)
         self.names = 0  # given so far
         self.noticed = 0  # events so far
-        self.looked = 0  # points that had been learnt at the last look
+        self.observed_at = 0  # points that had been learnt at the last look
         self.centres: dict[int, Floats] = {}  # of each name, in order: where it was when last told
         self._ids = np.empty(0, dtype=np.int64)  # structures that were there at the last look,
         self._owners = np.empty(0, dtype=np.int64)  # and whose they were
@@ -56,7 +56,7 @@ class Tracker:
             "most_events": self.events.maxlen,
             "names": self.names,
             "noticed": self.noticed,
-            "looked": self.looked,
+            "looked": self.observed_at,
             "centres": [[name, centre.tolist()] for name, centre in self.centres.items()],
             "ids": self._ids.tolist(),
             "owners": self._owners.tolist(),
@@ -73,7 +73,7 @@ class Tracker:
         tracker = cls(_whole(state["patience"], 1), _whole(state["most_events"], 0, _MOST_EVENTS))
         names = tracker.names = _whole(state["names"], 0)
         tracker.noticed = _whole(state["noticed"], len(state["events"]))
-        tracker.looked = _whole(state["looked"], 0)
+        tracker.observed_at = _whole(state["looked"], 0)
         tracker.centres = {
             _whole(name, 0, names - 1): _place(at, d) for name, at in sorted(state["centres"])
         }
@@ -96,24 +96,24 @@ class Tracker:
             tracker.events.append(ClusterEvent(_kind(event["kind"]), index, before, after, centre))
         return tracker
 
-    def names_of(self, now: Look) -> dict[int, int]:
+    def names_of(self, now: Observation) -> dict[int, int]:
         """Name of each cluster that has one: by cluster. Reads only."""
-        seen = self._compared(now)
+        matches = self._compared(now)
         named: dict[int, int] = {}
-        for place in np.argsort(seen.shared.max(axis=1, initial=0.0), kind="stable").tolist():
-            if seen.homes[place] != NOBODY:
-                named[int(seen.homes[place])] = int(seen.names[place])
+        for place in np.argsort(matches.shared.max(axis=1, initial=0.0), kind="stable").tolist():
+            if matches.homes[place] != NOBODY:
+                named[int(matches.homes[place])] = int(matches.ids[place])
         return named
 
-    def look(self, now: Look) -> list[ClusterEvent]:
+    def observe(self, now: Observation) -> list[ClusterEvent]:
         """Compare what is seen now with what is known: what has happened, and is believed.
 
         All of it is noted, or, if it is interrupted, nothing.
         """
         draft = object.__new__(type(self))
         vars(draft).update(vars(self), centres=dict(self.centres))
-        happened = draft._look(now)
-        draft.looked = now.seen
+        happened = draft._observe(now)
+        draft.observed_at = now.seen
         if happened:
             draft.events = self.events.copy()
             draft.events.extend(happened)
@@ -121,33 +121,33 @@ class Tracker:
         vars(self).update(vars(draft))  # in one step
         return happened
 
-    def _look(self, now: Look) -> list[ClusterEvent]:
-        seen, happened = self._compared(now), []
+    def _observe(self, now: Observation) -> list[ClusterEvent]:
+        matches, happened = self._compared(now), []
         self._waiting = {
-            change: self._waiting.get(change, 0) + 1 for change in self._changes(seen, now)
+            change: self._waiting.get(change, 0) + 1 for change in self._changes(matches, now)
         }
         believed = [change for change, looks in self._waiting.items() if looks >= self.patience]
         for change in believed:
             del self._waiting[change]
             if change[0] == "birth" or all(name in self.centres for name in change[1]):
-                event = self._report(change, seen, now)
+                event = self._report(change, matches, now)
                 if event is not None:
                     happened.append(event)
-                    seen = self._compared(now)
-        self._ids, self._owners = now.id, comparing.followed(seen, now)
+                    matches = self._compared(now)
+        self._ids, self._owners = now.id, comparison.followed(matches, now)
         return happened + self._moves(now)
 
-    def _compared(self, now: Look) -> Seen:
+    def _compared(self, now: Observation) -> Matches:
         """What is seen now beside what is known of it."""
-        seen: Seen = comparing.compared(now, self._ids, self._owners, self._names())
-        return seen
+        matches: Matches = comparison.compared(now, self._ids, self._owners, self._names())
+        return matches
 
     def _names(self) -> Integers:
         return np.fromiter(self.centres, np.int64, len(self.centres))
 
-    def _changes(self, seen: Seen, now: Look) -> Iterator[Change]:
+    def _changes(self, matches: Matches, now: Observation) -> Iterator[Change]:
         """What seems to have happened; a birth, which has no name yet, goes by a structure."""
-        for what, who, other in comparing.changes(seen, now).tolist():
+        for what, who, other in comparison.changes(matches, now).tolist():
             if what == GONE:
                 # What merged with another one may lose its last structures to it.
                 merges = [c for c in self._waiting if c[0] == "merge" and who in c[1]]
@@ -159,10 +159,10 @@ class Tracker:
             else:
                 yield "merge", (who, other)
 
-    def _report(self, change: Change, seen: Seen, now: Look) -> ClusterEvent | None:
+    def _report(self, change: Change, matches: Matches, now: Observation) -> ClusterEvent | None:
         """Note a change; what it is called. None if another one has undone it meanwhile."""
         kind, who = change
-        owners = seen.owners.copy()
+        owners = matches.owners.copy()
         after: tuple[int, ...] = ()
         if kind == "birth":
             cluster = now.cluster[now.id == who[0]]
@@ -174,23 +174,23 @@ class Tracker:
             after = who[:1]
             owners[owners == who[1]] = who[0]
         else:
-            place = int(np.searchsorted(seen.names, who[0]))
-            mine = seen.parts[place] & (seen.masses >= ENOUGH)
-            theirs = np.delete(seen.homes, place)
-            mine[theirs[(theirs != NOBODY) & (theirs != seen.homes[place])]] = False
+            place = int(np.searchsorted(matches.ids, who[0]))
+            mine = matches.parts[place] & (matches.weights >= ENOUGH)
+            theirs = np.delete(matches.homes, place)
+            mine[theirs[(theirs != NOBODY) & (theirs != matches.homes[place])]] = False
             large = np.flatnonzero(mine)
             if large.size < 2:
                 return None
             after = who
-            for cluster in large[np.argsort(-seen.shared[place, large], kind="stable")][1:]:
+            for cluster in large[np.argsort(-matches.shared[place, large], kind="stable")][1:]:
                 name = self._new_name()
                 after = (*after, name)
                 owners[(now.cluster == cluster) & (owners == who[0])] = name
         self._ids, self._owners = now.id, owners
         for name in after:
             own = owners == name
-            if now.mass[own].sum() > 0.0 or name not in self.centres:
-                self.centres[name] = comparing.centre_of(now.mass, now.mean, own)
+            if now.weight[own].sum() > 0.0 or name not in self.centres:
+                self.centres[name] = comparison.centre_of(now.weight, now.mean, own)
         centre = self.centres[(after or who)[0]]
         for name in set(who) - set(after):
             del self.centres[name]
@@ -200,12 +200,12 @@ class Tracker:
         self.names += 1
         return self.names - 1
 
-    def _moves(self, now: Look) -> list[ClusterEvent]:
+    def _moves(self, now: Observation) -> list[ClusterEvent]:
         """Clusters that are far from where they were when last reported."""
         if not self.centres:
             return []
         names, before = self._names(), np.array(list(self.centres.values()))
-        far, centres = comparing.moved(now, self._owners, names, before)
+        far, centres = comparison.moved(now, self._owners, names, before)
         moved = []
         for row in far.nonzero()[0].tolist():
             name, centre = int(names[row]), centres[row]

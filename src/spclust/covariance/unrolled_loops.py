@@ -1,20 +1,20 @@
-"""Full covariances of a few features, if the compiler knows how many: loops written out.
+"""Loops over a few features, written out for a number of features that the compiler knows.
 
 A loop over ten features spends half of its time on being a loop. Here the compiler is handed the
-operations one by one, in the order in which `full` has them.
+operations one by one, in the order in which `full` has them. The first argument of each function,
+the state, only tells the number of features.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba import types
 from numba.extending import intrinsic
 
-from spclust.numerics.eight import EIGHT, FUSED, everywhere, fused, place_of
-from spclust.state.kinds import FIXED
+from spclust.numerics.eight import EIGHT, FUSED, declared, everywhere, fused, place_of
 
-_written_out: Any = intrinsic(prefer_literal=True)
+_written_out: Any = intrinsic
 _WORD = ir.IntType(64)
 
 
@@ -71,7 +71,7 @@ class _Writer:
         kind = ir.FunctionType(row.type, [row.type])
         name = f"llvm.sqrt.v{row.type.count}f64"
         return self.builder.call(
-            cgutils.get_or_insert_function(self.builder.module, kind, name), [row]
+            declared(self.builder, kind, name), [row]
         )
 
     def dot(self, factors: Sequence[Any], numbers: Sequence[Any]) -> Any:
@@ -82,14 +82,14 @@ class _Writer:
         return total
 
 
-def _features(kind: Any) -> int:
-    return int(kind.literal_value) - FIXED if isinstance(kind, types.IntegerLiteral) else 0
+def _features(state: Any) -> int:
+    return int(state.known["d"])
 
 
 @_written_out
-def squares_in_one_fixed(typingctx: Any, kind: Any, W: Any, offset: Any) -> Any:
-    """What `squares_in_one_full` gives, of arguments W (t,) and offset (d, 8)."""
-    d = _features(kind)
+def squares_in_one_unrolled(typingctx: Any, state: Any, W: Any, offset: Any) -> Any:
+    """What `full.squares_in_one` gives, of arguments W (t,) and offset (d, 8)."""
+    d = _features(state)
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         write = _Writer(context, builder, signature, args)
@@ -104,30 +104,30 @@ def squares_in_one_fixed(typingctx: Any, kind: Any, W: Any, offset: Any) -> Any:
             t += r + 1
         return squares
 
-    return EIGHT(kind, W, offset), build
+    return EIGHT(state, W, offset), build
 
 
 @_written_out
-def squares_in_each_fixed(typingctx: Any, kind: Any, W: Any, offset: Any) -> Any:
-    """What `squares_in_each_full` gives, of W (t, 8) and offsets (d, 8)."""
-    d = _features(kind)
+def squares_in_each_unrolled(typingctx: Any, state: Any, W: Any, offset: Any) -> Any:
+    """What `full.squares_in_each` gives, of W (t, 8) and offsets (d, 8)."""
+    d = _features(state)
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return _squares(_Writer(context, builder, signature, args), d, (2,))[0]
 
-    return EIGHT(kind, W, offset), build
+    return EIGHT(state, W, offset), build
 
 
 @_written_out
-def two_squares_in_each_fixed(typingctx: Any, kind: Any, W: Any, first: Any, second: Any) -> Any:
-    """What `two_squares_in_each_full` gives, of W (t, 8) and two sets of offsets (d, 8)."""
-    d = _features(kind)
+def two_squares_in_each_unrolled(typingctx: Any, state: Any, W: Any, first: Any, second: Any) -> Any:
+    """What `full.two_squares_in_each` gives, of W (t, 8) and two sets of offsets (d, 8)."""
+    d = _features(state)
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         squares = _squares(_Writer(context, builder, signature, args), d, (2, 3))
         return context.make_tuple(builder, signature.return_type, squares)
 
-    return types.UniTuple(EIGHT, 2)(kind, W, first, second), build
+    return types.UniTuple(EIGHT, 2)(state, W, first, second), build
 
 
 def _squares(write: _Writer, d: int, offsets: Sequence[int]) -> list[Any]:
@@ -145,9 +145,9 @@ def _squares(write: _Writer, d: int, offsets: Sequence[int]) -> list[Any]:
 
 
 @_written_out
-def times_vector_fixed(typingctx: Any, kind: Any, W: Any, e: Any, p: Any) -> Any:
+def times_vector_unrolled(typingctx: Any, state: Any, W: Any, e: Any, p: Any) -> Any:
     """What `times_vector` does. Modified in place: p."""
-    d = _features(kind)
+    d = _features(state)
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         write = _Writer(context, builder, signature, args)
@@ -160,13 +160,13 @@ def times_vector_fixed(typingctx: Any, kind: Any, W: Any, e: Any, p: Any) -> Any
             t += r + 1
         return square
 
-    return types.float64(kind, W, e, p), build
+    return types.float64(state, W, e, p), build
 
 
 @_written_out
-def add_square_fixed(typingctx: Any, kind: Any, Sigma: Any, share: Any, e: Any) -> Any:
+def add_square_unrolled(typingctx: Any, state: Any, Sigma: Any, share: Any, e: Any) -> Any:
     """What `add_square` does. Modified in place: Sigma."""
-    d = _features(kind)
+    d = _features(state)
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         write = _Writer(context, builder, signature, args)
@@ -178,13 +178,13 @@ def add_square_fixed(typingctx: Any, kind: Any, Sigma: Any, share: Any, e: Any) 
             write.store_row(fused(builder, along, moved, rows[r]), 1, r * d)
         return context.get_dummy_value()
 
-    return types.void(kind, Sigma, types.float64, e), build
+    return types.void(state, Sigma, types.float64, e), build
 
 
 @_written_out
-def renew_inverse_fixed(typingctx: Any, kind: Any, W: Any, p: Any, share: Any) -> Any:
+def renew_inverse_unrolled(typingctx: Any, state: Any, W: Any, p: Any, share: Any) -> Any:
     """What `renew_inverse` does, for share p. Modified in place: W."""
-    d = _features(kind)
+    d = _features(state)
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         write = _Writer(context, builder, signature, args)
@@ -212,4 +212,4 @@ def renew_inverse_fixed(typingctx: Any, kind: Any, W: Any, p: Any, share: Any) -
             t += r + 1
         return context.get_dummy_value()
 
-    return types.void(kind, W, p, types.float64), build
+    return types.void(state, W, p, types.float64), build

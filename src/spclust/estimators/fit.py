@@ -1,0 +1,87 @@
+"""Fitting: rows and times are checked, and learnt into a new stream or into the one there is."""
+
+from typing import Any
+
+import numpy as np
+
+from spclust.algorithm.typicality import exponent
+from spclust.estimators.fitted import Fitted, outlying
+from spclust.estimators.last_batch import INTERRUPTED, NO_ROWS, LastBatch
+from spclust.estimators.queries import threads
+from spclust.estimators.rows import checked_rows, features_kept_on_failure
+from spclust.estimators.times import checked_times
+from spclust.parameters import FIXED, Params, validate_model
+from spclust.state.kinds import kind_for
+from spclust.stream.stream import Stream
+from spclust.tracking.schedule import learn_and_observe
+from spclust.tracking.tracker import Tracker
+
+
+def online_parameters(model: Any, d: int, kind: int | None = None) -> Params:
+    """The parameters of the online phase for d features, from those of a model."""
+    return Params(
+        n_structures=int(model.n_structures),
+        exponent=exponent(float(model.m)),
+        gamma=float(model.gamma),
+        beta=float(model.beta),
+        w_min=float(model.w_min),
+        nlt_max=float(model.nlt_max),
+        scale=1.0 if model.scale == "auto" else float(model.scale),
+        kind=kind_for(model.covariance_type, d) if kind is None else kind,
+        max_rank=d if model.max_rank is None else int(model.max_rank),
+        framed=model.scale == "auto",
+        natural=getattr(model, "eps", None) == "auto",
+    )
+
+
+def fit(model: Any, X: Any, t: Any, *, new: bool, gapless: bool) -> None:
+    """Learn the rows of X. Modified in place: model, which stays as it was if X is refused."""
+    model._learner = None
+    if "_valid" not in model.__dict__:  # to validate again takes as long as to learn 50 points
+        validate_model(model)
+    if not new:
+        refuse_changes(model)
+    with features_kept_on_failure(model):
+        rows = checked_rows(model, X, reset=new)
+        last_time = None if new else model._stream.clock
+        times = checked_times(t, len(rows), last_time, new=new)
+        params = online_parameters(model, rows.shape[1])
+        if new:
+            stream = Stream(params, rows.shape[1])
+            tracker = None if model.track_every is None else Tracker()
+        else:
+            stream, tracker = model._fitted.stream, model._fitted.tracker
+            model._fitted.last_batch, model._fitted.numbered_first = INTERRUPTED, NO_ROWS
+        stream.configure(params)
+        if tracker is None or model.track_every is None:
+            stream.learn(rows, times)
+        else:
+            labels = model._labels_of_structures
+            learn_and_observe(stream, rows, times, tracker, model.track_every, labels)
+        with_nlt = model.outlier_nlt is not None
+        last = LastBatch.of(rows, stream, threads(model), at_once=gapless, with_nlt=with_nlt)
+    first = NO_ROWS
+    if gapless:
+        kept = slice(None) if last.nlt is None else ~outlying(last.nlt, model.outlier_nlt)
+        first = np.unique(last.nearest[kept])
+    built_with = {name: getattr(model, name) for name in FIXED}
+    model._fitted = Fitted(stream, tracker, last, first, built_with)
+    model._learner = None
+    model._valid = True
+
+
+def refuse_changes(model: Any) -> None:
+    """Refuse changes of parameters that the state was built from."""
+    for name, value in model._fitted.built_with.items():
+        if getattr(model, name) != value:
+            raise ValueError(
+                f"{name} was changed from {value!r} to {getattr(model, name)!r} in the middle "
+                "of a stream: set it back, or call fit to start a new stream."
+            )
+
+
+def as_row(x: Any) -> Any:
+    """A point x (d,) as a batch of one row."""
+    if np.ndim(x) != 1:
+        raise ValueError(f"x must be one point of shape (d,), but has shape {np.shape(x)}.")
+    return np.asanyarray(x)[np.newaxis]

@@ -1,0 +1,97 @@
+"""What a model has learnt: one stream, its tracker, its last batch and its numbering of clusters."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spclust.arrays import Booleans, Floats, Integers, Rows
+from spclust.estimators.last_batch import LastBatch
+from spclust.stream.stream import PointLearner, Stream
+from spclust.tracking.observation import observe
+from spclust.tracking.schedule import Labels, observe_if_due, observing_learner
+from spclust.tracking.tracker import Tracker
+
+
+@dataclass
+class Fitted:
+    """What `SPC` holds once something was learnt."""
+
+    stream: Stream
+    tracker: Tracker | None  # None if `track_every` was None when the stream began
+    last_batch: LastBatch
+    numbered_first: Integers  # positions of structures whose clusters are numbered first
+    built_with: dict[str, Any]  # parameters that may not change in the middle of the stream
+
+    def structure_labels(
+        self, eps: float | str, min_samples: int, limit: float | None = None
+    ) -> Integers:
+        """Cluster (k,) of each structure, oldest first, numbered for the user."""
+        if limit is None:
+            labels = self.stream.clusters(eps, min_samples).copy()
+        else:
+            labels = self.stream.clustering(limit, min_samples).copy()
+        first = np.isin(np.arange(labels.max(initial=-1) + 1), labels[self.numbered_first])
+        numbers = np.argsort(np.argsort(~first, kind="stable"))
+        labels[labels >= 0] = numbers[labels[labels >= 0]]
+        return labels
+
+    def labels(
+        self, rows: Rows, structures: Integers, outlier_nlt: float | None, threads: int
+    ) -> Integers:
+        """Cluster (n,) of each row (n, d), by the labels (k,) of the structures."""
+        labels = self.stream.nearest(rows, threads, structures)
+        if outlier_nlt is not None:
+            labels[outlying(self.stream.least_nlt(rows, threads), outlier_nlt)] = -1
+        return labels
+
+    def labels_of_last_batch(
+        self, structures: Integers, outlier_nlt: float | None, threads: int
+    ) -> Integers:
+        """Cluster (n,) of each row of the last batch, by the labels (k,) of the structures."""
+        last = self.last_batch
+        if last.seen not in (None, self.stream.seen):
+            raise AttributeError(
+                "labels_ are those of the rows of the last fit or partial_fit, but something else "
+                "was learnt since then, points one by one or another model: call predict."
+            )
+        last = self.last_batch = last.found(self.stream, threads, outlier_nlt is not None)
+        labels: Integers = structures[last.nearest]
+        if outlier_nlt is not None:
+            if last.nlt is None:
+                raise AttributeError(
+                    "labels_ cannot tell outliers, because outlier_nlt was None when the rows of "
+                    "the last fit or partial_fit were there: call predict."
+                )
+            labels[outlying(last.nlt, outlier_nlt)] = -1
+        return labels
+
+    def typicality(self, rows: Rows, structures: Integers, threads: int) -> Floats:
+        """Typicality (n, clusters) of each row in the best structure of each cluster."""
+        n_labels = structures.max(initial=-1) + 1
+        u: Floats = np.exp(-self.stream.nlt(rows, structures, n_labels, threads))
+        return u
+
+    def point_learner(self, every: int | None, labels: Labels) -> PointLearner:
+        """What learning one point at a time needs; it observes the clusters if they are tracked."""
+        if self.tracker is None or every is None:
+            return self.stream.point_learner()
+        return observing_learner(self.stream, self.tracker, every, labels)
+
+    def finish(self, every: int | None, labels: Labels) -> None:
+        """Do what a single point left to do; observe the clusters if it is time to."""
+        self.stream.finish()
+        if self.tracker is not None and every is not None:
+            observe_if_due(self.stream, self.tracker, every, labels)
+
+    def cluster_ids(self, structures: Integers) -> Integers:
+        """Id (clusters,) of each cluster, -1 if there is none yet; for a model that tracks."""
+        assert self.tracker is not None
+        ids = self.tracker.names_of(observe(self.stream, structures))
+        count = int(structures.max(initial=-1)) + 1
+        return np.array([ids.get(cluster, -1) for cluster in range(count)], dtype=np.int64)
+
+
+def outlying(nlt: Floats, outlier_nlt: float | None) -> Booleans:
+    """True for each NLT (n,) above `outlier_nlt`; for none if that is None."""
+    return nlt > (np.inf if outlier_nlt is None else outlier_nlt)

@@ -1,0 +1,171 @@
+"""Models in files and bytes: header and arrays of a model, and back."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from spclust.arrays import Integers
+from spclust.estimators.fitted import Fitted
+from spclust.estimators.last_batch import INTERRUPTED, NO_ROWS, SUPERSEDED, LastBatch
+from spclust.estimators.queries import threads
+from spclust.parameters import validate_model
+from spclust.persistence.atomic_file import AnyPath, write_whole
+from spclust.persistence.container import (
+    Array,
+    Content,
+    RefusedError,
+    decode,
+    encode,
+    plain,
+    refuse_strangers,
+    unplain,
+)
+from spclust.persistence.logical_state import content_of, stream_of
+from spclust.stream.stream import Stream
+from spclust.tracking.tracker import Tracker
+from spclust.version import __version__
+
+
+def save(model: Any, path: AnyPath) -> None:
+    """Write a model to a file: see `SPC.save`."""
+    write_whole(path, to_bytes(model))
+
+
+def load(cls: Any, path: AnyPath) -> Any:
+    """Read a model of a class from a file: see `SPC.load`."""
+    try:
+        with open(path, "rb") as file:
+            start = file.read(64)
+            refuse_strangers(start)
+            return restored(cls, decode(start + file.read()))
+    except RefusedError as error:
+        raise ValueError(f"Cannot load {os.fspath(path)!r}: {error}.") from None
+
+
+def from_bytes(cls: Any, data: bytes) -> Any:
+    """Read a model of a class from bytes: see `SPC.from_bytes`."""
+    try:
+        return restored(cls, decode(bytes(data)))
+    except RefusedError as error:
+        raise ValueError(f"Cannot load a model from these bytes: {error}.") from None
+
+
+def to_bytes(model: Any) -> bytes:
+    """The bytes of a model: see `SPC.to_bytes`."""
+    check_is_fitted(model)
+    validate_model(model)
+    name, fitted = type(model).__name__, model._fitted
+    stream, last = fitted.stream, fitted.last_batch
+    if last.seen == stream.seen:
+        with_nlt = model.outlier_nlt is not None
+        last = fitted.last_batch = last.found(stream, threads(model), with_nlt)
+    elif last.seen is not None:
+        last = SUPERSEDED  # its labels are out of date
+    params = model.get_params(deep=False)
+    names = getattr(model, "feature_names_in_", None)
+    header = {
+        "class": name,
+        "written_by": f"spclust {__version__}",
+        "parameters": {key: plain(value, f"{key} of {name}") for key, value in params.items()},
+        "built_with": {key: plain(value, key) for key, value in fitted.built_with.items()},
+        "n_features_in": int(model.n_features_in_),
+        "feature_names_in": None if names is None else [str(name) for name in names],
+        "last_seen": last.seen,
+        "tracker": None if fitted.tracker is None else fitted.tracker.state(),
+    }
+    nlt = np.empty(0) if last.nlt is None else last.nlt
+    first = fitted.numbered_first
+    numbers = {"nearest": _small(last.nearest), "nlt": nlt, "first": _small(first)}
+    try:
+        state, arrays = content_of(stream)
+    except RefusedError as error:  # points that are 10^100 scales apart may do that
+        raise ValueError(
+            f"This {name} cannot be saved: {error}. Call fit, with features of similar size."
+        ) from None
+    return encode({**header, "state": state}, {**arrays, **numbers})
+
+
+def restored(cls: Any, content: Content) -> Any:
+    """The model of a class that was saved; RefusedError if the content is not sound."""
+    header, arrays = content
+    if header.get("class") != cls.__name__:
+        saved = str(header.get("class"))[:80]
+        raise RefusedError(f"it holds a {saved}, not a {cls.__name__}: use the class {saved}")
+    params, built_with = _values(header, "parameters"), _values(header, "built_with")
+    names = cls._get_param_names()
+    unknown = set(params) - set(names)
+    model = None if unknown else cls(**params)
+    unknown |= {name for name in built_with if not hasattr(model, name)}
+    if model is None or unknown:
+        raise RefusedError(f"{cls.__name__} has no parameter {min(unknown)!r:.60}")
+    try:
+        validate_model(model)
+    except ValueError as error:
+        raise RefusedError(str(error).rstrip(".")) from None
+    natural = params.get("eps") == "auto"
+    stream = stream_of(built_with, header.get("state"), arrays, natural=natural)
+    last, first = _last_batch(header, arrays, stream)
+    _note_features(model, header, stream)
+    model._fitted = Fitted(stream, _tracker(header, stream), last, first, built_with)
+    return model
+
+
+def _small(positions: Integers) -> Array:
+    """Numbers of structures in as few bytes as they take: there is one for each row."""
+    return positions.astype(np.min_scalar_type(int(positions.max(initial=0))))
+
+
+def _values(header: Mapping[str, Any], name: str) -> dict[str, Any]:
+    values = header.get(name)
+    if not isinstance(values, dict):
+        raise RefusedError(f"its header has no {name}")
+    return {key: unplain(value) for key, value in values.items()}
+
+
+def _last_batch(
+    header: Mapping[str, Any], arrays: Mapping[str, Array], stream: Stream
+) -> tuple[LastBatch, Integers]:
+    """What is known of the last rows, and the structures whose clusters come first."""
+    seen, live = header.get("last_seen"), len(stream.order())
+    nearest, first = arrays["nearest"], arrays["first"]
+    for positions in (nearest, first):
+        unsigned = positions.ndim == 1 and positions.dtype.kind == "u"
+        if not unsigned or positions.max(initial=0) >= live:
+            raise RefusedError("its labels are those of other structures")
+    known = type(seen) is int and seen == stream.seen
+    nlt = arrays["nlt"]
+    sound = nlt.dtype == np.float64 and nlt.shape in ((0,), nearest.shape) and np.all(nlt >= 0.0)
+    if not sound or (not known and (seen not in (None, -1) or nearest.size or first.size)):
+        raise RefusedError("its labels are those of other structures")
+    if not known:
+        return (INTERRUPTED if seen is None else SUPERSEDED), NO_ROWS
+    nlt_or_none = nlt if nlt.size else None
+    last = LastBatch(stream.seen, None, nearest.astype(np.int64), nlt_or_none)
+    return last, first.astype(np.int64)
+
+
+def _tracker(header: Mapping[str, Any], stream: Stream) -> Tracker | None:
+    """What is known of the clusters' names, if they have any."""
+    if header.get("tracker") is None:
+        return None
+    try:
+        return Tracker.restored(header["tracker"], stream.structures.d)
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
+        raise RefusedError("the names of its clusters and its state do not go together") from None
+
+
+def _note_features(model: Any, header: Mapping[str, Any], stream: Stream) -> None:
+    """Number and names of the features. Modified in place: model."""
+    d, names = header.get("n_features_in"), header.get("feature_names_in")
+    if type(d) is not int or d != stream.structures.d:
+        raise RefusedError("its features and its state do not go together")
+    model.n_features_in_ = d
+    if names is not None:
+        if not isinstance(names, list) or len(names) != d:
+            raise RefusedError("its features and their names do not go together")
+        if not all(isinstance(name, str) for name in names):
+            raise RefusedError("its features and their names do not go together")
+        model.feature_names_in_ = np.array(names, dtype=object)
