@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spclust.river import SPC, anomaly, clusterer
+from spclust.river import SPC, anomaly_detector, clusterer
 
 PAGE = Path(__file__).parents[2] / "docs" / "river.md"
 
@@ -33,7 +33,7 @@ def test_the_page_names_what_may_change_in_flight():
     assert set(re.findall(r"`(\w+)`", row)) == SPC()._mutable_attributes
 
 
-@pytest.mark.parametrize("module", [clusterer, anomaly])
+@pytest.mark.parametrize("module", [clusterer, anomaly_detector])
 def test_examples_in_docstrings(module):
     result = doctest.testmod(module)
     assert result.attempted > 3
