@@ -1,4 +1,4 @@
-"""What a worker refuses, and how its sentence reaches the caller."""
+"""Errors of the workers, in the form that the caller, or Spark, needs."""
 
 import re
 from collections.abc import Iterator
@@ -7,32 +7,32 @@ from contextlib import contextmanager
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-# A worker's error arrives as one line of a long account of what failed where.
-_IN_AN_ACCOUNT = re.compile(r"BadRowsError: (.+)")
+# The message of a worker's error is one line of Spark's long message.
+_IN_SPARK_MESSAGE = re.compile(r"BadRowsError: (.+)")
 
 
 class BadRowsError(ValueError):
-    """Rows that cannot be learnt or scored: which column of which partition, and what to do."""
+    """Rows that cannot be learnt or scored: column, row and partition, and what to do."""
 
 
 @contextmanager
-def workers_sentence() -> Iterator[None]:
-    """Raise what a worker said about its rows, in place of Spark's account of it."""
+def bad_rows_reraised() -> Iterator[None]:
+    """Raise a worker's BadRowsError itself, in place of the Spark exception that contains it."""
     try:
         yield
     except PySparkException as error:
-        said = _IN_AN_ACCOUNT.search(str(error))
-        if said is None:
+        found = _IN_SPARK_MESSAGE.search(str(error))
+        if found is None:
             raise
-        raise BadRowsError(said.group(1)) from error
+        raise BadRowsError(found.group(1)) from error
 
 
 @contextmanager
-def stop_in_few_words() -> Iterator[None]:
-    """Let Spark see, in what it is told of a trigger that was interrupted, that it was stopped.
+def short_interrupt_message() -> Iterator[None]:
+    """Shorten the message of a trigger that was interrupted because its query was stopped.
 
-    It looks for the words below, in a way that overflows the JVM's stack if there are thousands of
-    others between them, as there are in the account of where the trigger was at that moment.
+    Spark recognises such an error by a regular expression for the words below, which overflows the
+    JVM's stack if thousands of characters stand between them, as in the message with a stack trace.
     """
     try:
         yield
