@@ -35,5 +35,5 @@ def model_bytes(model: SPC) -> bytes | None:
 
 
 def _drop_last_batch(model: SPC) -> None:
-    """Forget the rows of the last batch: `to_bytes` would label them, and nobody asks for that."""
+    """Drop the rows of the last batch: otherwise `to_bytes` computes and stores their labels."""
     model._last = SOMETHING_ELSE
