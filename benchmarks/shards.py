@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.automatic import gaussians
 from benchmarks.machine import describe
 from spclust import SPC, datasets, merge_all
-from spclust.partitions import TOGETHER
+from spclust.partitions import MODELS_PER_MERGE
 
 OUT = Path("output/bench/shards.json")
 SHARDS = (1, 4, 16, 64, 256, 1024)
@@ -69,7 +69,7 @@ def merged_as_tree(models: list[SPC]) -> tuple[SPC, int]:
     data, moved = [model.to_bytes() for model in models], 0
     while len(data) > 1:
         moved += sum(map(len, data))
-        groups = [data[k : k + TOGETHER] for k in range(0, len(data), TOGETHER)]
+        groups = [data[k : k + MODELS_PER_MERGE] for k in range(0, len(data), MODELS_PER_MERGE)]
         data = [merge_all([SPC.from_bytes(one) for one in group]).to_bytes() for group in groups]
     return SPC.from_bytes(data[0]), moved
 

@@ -1,4 +1,4 @@
-"""SPC of a Dask table or array: each partition is learnt where it is, and the models are merged."""
+"""SPC on Dask: a model for each partition of a table or array, merged in groups of 32."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,15 @@ from sklearn.base import clone
 from spclust.arrays import Floats
 from spclust.estimators.model_merge import merge_all
 from spclust.estimators.spc import SPC
-from spclust.partitions import TOGETHER, BadRows, checked_policy, counted, template_of
+from spclust.partitions import (
+    MODELS_PER_MERGE,
+    BadRows,
+    checked_policy,
+    template_of,
+    with_feature_names,
+    with_skipped_rows,
+    without_feature_names,
+)
 
 try:
     import dask.dataframe as tables
@@ -22,41 +30,39 @@ except ImportError:
     ) from None
 
 Names = Sequence[str] | None
-_Learnt = tuple[SPC | None, int]  # the model of some partitions, and how many rows were skipped
+_Learnt = tuple[SPC | None, int]  # a model of some partitions, and the number of skipped rows
 
 
 def fit(data: Any, model: SPC, columns: Names = None, *, bad_rows: BadRows = "raise") -> SPC:
     """A model of all rows of a `dask.dataframe` or `dask.array`; `model` has the parameters.
 
     `columns` of a table are the features; None takes all. Rows in which a number is missing, NaN or
-    infinite are refused or, with "skip", left out and counted in `n_rows_skipped_`. The same
-    partitions in the same order give the same model, to the last bit.
+    infinite raise a ValueError or, with "skip", are left out and counted in `n_rows_skipped_`. The
+    same partitions in the same order give the same model, to the last bit.
     """
     template, skip = template_of(model), checked_policy(bad_rows) == "skip"
     features = _features(data, columns)
     learn, merge, parts = delayed(_learnt), delayed(_merged), features.to_delayed()
     models = [learn(part, template, skip, number) for number, part in enumerate(parts)]
     while len(models) > 1:
-        models = [merge(models[k : k + TOGETHER]) for k in range(0, len(models), TOGETHER)]
+        starts = range(0, len(models), MODELS_PER_MERGE)
+        models = [merge(models[k : k + MODELS_PER_MERGE]) for k in starts]
     learnt: _Learnt = models[0].compute()
-    whole = counted(*learnt)
-    if not isinstance(data, array.Array):
-        whole.feature_names_in_ = np.array(features.columns, dtype=object)
-    return whole
+    whole = with_skipped_rows(*learnt)
+    return whole if isinstance(data, array.Array) else with_feature_names(whole, features.columns)
 
 
 def predict(data: Any, model: SPC, columns: Names = None) -> Any:
-    """Clusters of the rows, to be computed: a series of a table, an array of an array.
+    """Clusters of the rows, not yet computed: a series for a table, an array for an array.
 
-    `columns` of a table are the features as they were learnt; None takes the model's names.
+    `columns` of a table are the features in the order of learning; None takes the model's names.
     """
     if columns is None and not isinstance(data, array.Array):
         columns = getattr(model, "feature_names_in_", None)
-    unnamed = SPC.from_bytes(model.to_bytes())
-    unnamed.__dict__.pop("feature_names_in_", None)  # rows come without names, in this order
+    unnamed = without_feature_names(SPC.from_bytes(model.to_bytes()))
 
     def clusters(part: Any, partition_info: Any = None) -> Any:
-        rows = _sound_rows(part, False, partition_info["number"])
+        rows = _finite_rows(part, False, partition_info["number"])
         labels = unnamed.predict(rows) if len(rows) else np.empty(0)
         return pd.Series(labels, index=part.index, dtype=np.int32)
 
@@ -65,7 +71,7 @@ def predict(data: Any, model: SPC, columns: Names = None) -> Any:
 
 
 def _features(data: Any, columns: Names) -> Any:
-    """The features as a table; those of an array have numbers as names."""
+    """The features as a table; the columns of an array are named by number."""
     if isinstance(data, array.Array) and data.ndim == 2 and columns is None:
         return tables.from_dask_array(data)
     if not isinstance(data, tables.DataFrame):
@@ -77,8 +83,8 @@ def _features(data: Any, columns: Names) -> Any:
     return data[names]
 
 
-def _sound_rows(part: Any, skip: bool, partition: int) -> Floats:
-    """The rows of a partition that are all finite numbers."""
+def _finite_rows(part: Any, skip: bool, partition: int) -> Floats:
+    """The rows of a partition in which all numbers are finite; raise unless `skip`."""
     rows: Floats = part.to_numpy(float, na_value=np.nan)
     finite = np.isfinite(rows)
     if not skip and not finite.all():
@@ -91,7 +97,7 @@ def _sound_rows(part: Any, skip: bool, partition: int) -> Floats:
 
 
 def _learnt(part: Any, template: SPC, skip: bool, partition: int) -> _Learnt:
-    rows = _sound_rows(part, skip, partition)
+    rows = _finite_rows(part, skip, partition)
     return clone(template).partial_fit(rows) if len(rows) else None, len(part) - len(rows)
 
 

@@ -1,6 +1,7 @@
 """The clusterer: the same stream as the estimator has, and River's ways around it."""
 
 import copy
+import inspect
 import pickle
 import sys
 
@@ -8,7 +9,8 @@ import numpy as np
 import pytest
 from river import compose, evaluate, metrics, preprocessing
 
-from spclust.river import SPC, Cluster, MicroCluster
+from spclust.parameters import FIXED, RIVER_DEFAULTS
+from spclust.river import SPC, Cluster, MicroCluster, SPCAnomalyDetector
 from tests import fixed
 from tests.river_interface.streams import KINDS, as_points, learnt, pool, two_blobs
 
@@ -178,6 +180,14 @@ def test_the_others_stay_what_they_are_once_something_was_learnt(name, value):
 def test_a_parameter_out_of_range_is_refused_at_once(name, value, sentence):
     with pytest.raises(ValueError, match=sentence):
         SPC(**{name: value})
+
+
+@pytest.mark.parametrize("model", [SPC, SPCAnomalyDetector])
+def test_defaults_are_those_of_the_parameter_table(model):
+    defaults = {name: one.default for name, one in inspect.signature(model).parameters.items()}
+    assert defaults == {name: RIVER_DEFAULTS[name] for name in defaults}
+    assert model()._get_params() == defaults
+    assert model()._mutable_attributes == set(defaults) - set(FIXED)
 
 
 def test_memory_is_bounded():

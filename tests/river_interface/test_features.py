@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spclust.river import SPC, named
-from spclust.river.growing import with_more_features
-from spclust.river.observed import completed, nearest_observed, nlt_observed
+from spclust.river import SPC, named_stream
+from spclust.river.missing_features import completed, nearest_observed, nlt_observed
+from spclust.river.new_features import with_new_features
 from spclust.state.structures import LIVE, view
 from tests.river_interface.streams import KINDS, as_points, learnt, lines, pool, two_blobs
 from tests.strategies import seeds
@@ -132,7 +132,7 @@ def test_structures_swell_less_with_what_is_expected_than_with_the_mean(d, monke
         missing = np.random.default_rng(seed).random(X.shape) < 0.3
         missing[:50] = False
         model = SPC(n_structures=15)
-        monkeypatch.setattr(named, "completed", complete)
+        monkeypatch.setattr(named_stream, "completed", complete)
         learnt(model, [present(x) for x in as_points(np.where(missing, np.nan, X))])
         swollen[complete] += np.trace(model._table().covariance, axis1=1, axis2=2).sum()
     assert swollen[completed] < 0.85 * swollen[with_plain_mean]
@@ -152,7 +152,7 @@ def test_new_features_leave_all_distances_as_they_are(kind, d):
     model = learnt(SPC(n_structures=9, covariance_type=kind), as_points(X))
     stream, first = model._known.stream, np.array([5.0, -3.0])
     before = stream.pool.tobytes()
-    wider = with_more_features(stream, model._params_for(d + 2), first)
+    wider = with_new_features(stream, model._params_for(d + 2), first)
     assert stream.pool.tobytes() == before
     live = int(stream.pool[LIVE])
     s, t = view(stream.pool), view(wider.pool)

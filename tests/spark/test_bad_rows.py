@@ -7,7 +7,7 @@ from pyspark.sql import functions as sql
 
 from spclust import SPC
 from spclust.spark import BadRowsError, fit, predict
-from spclust.spark.rows import RowReader
+from spclust.spark.row_reader import RowFormat, RowReader
 from tests.spark.common import gaussians, table_of, write_parquet
 
 
@@ -52,19 +52,19 @@ def test_a_cell_that_is_no_number_in_scoring(table):
 
 @pytest.mark.parametrize("value", [None, float("nan"), float("inf"), float("-inf")])
 def test_the_row_is_counted_from_the_start_of_the_partition(value):
-    reader = RowReader(["a", "b"], vector=False, bad_rows="raise")
+    reader = RowReader(RowFormat(["a", "b"], vector=False, bad_rows="raise"))
     sound, numbers = pa.array([1.0, 2.0, 3.0]), pa.array([1.0, value, 3.0], pa.float64())
     np.testing.assert_array_equal(reader.rows([sound, sound]), [[1, 1], [2, 2], [3, 3]])
     what = "an infinity" if value in (float("inf"), float("-inf")) else "null or NaN"
     with pytest.raises(BadRowsError, match=f"Column 'b' has {what} in row 4 of partition"):
         reader.rows([sound, numbers])
-    lenient = RowReader(["a", "b"], vector=False, bad_rows="skip")
+    lenient = RowReader(RowFormat(["a", "b"], vector=False, bad_rows="skip"))
     np.testing.assert_array_equal(lenient.rows([sound, numbers]), [[1, 1], [3, 3]])
     assert lenient.skipped == 1
 
 
 def test_large_numbers_are_sound_though_their_sum_is_not():
-    reader = RowReader(["a"], vector=False, bad_rows="raise")
+    reader = RowReader(RowFormat(["a"], vector=False, bad_rows="raise"))
     assert len(reader.rows([pa.array([1e308, 1e308])])) == 2
 
 
@@ -79,8 +79,8 @@ def test_large_numbers_are_sound_though_their_sum_is_not():
 def test_an_array_that_is_no_row(cell, sentence):
     lists = pa.array([[1.0, 2.0], cell, [5.0, 6.0]], pa.list_(pa.float64()))
     with pytest.raises(BadRowsError, match=sentence):
-        RowReader(["both"], vector=True, bad_rows="raise").rows([lists])
-    lenient = RowReader(["both"], vector=True, bad_rows="skip")
+        RowReader(RowFormat(["both"], vector=True, bad_rows="raise")).rows([lists])
+    lenient = RowReader(RowFormat(["both"], vector=True, bad_rows="skip"))
     if cell is None or None in cell:  # a row of another length is never passed over
         np.testing.assert_array_equal(lenient.rows([lists]), [[1, 2], [5, 6]])
     else:
@@ -116,7 +116,7 @@ def test_nothing_to_learn(table):
 def test_models_that_cannot_be_used(table):
     with pytest.raises(TypeError, match="model must be an SPC, but is 30"):
         fit(table, ["x0"], 30)
-    with pytest.raises(ValueError, match="'n_structures' parameter of SPC"):
+    with pytest.raises(ValueError, match="n_structures of SPC must be an integer"):
         fit(table, ["x0"], SPC(0))
     with pytest.raises(ValueError, match=r"bad_rows must be .* but is 'ignore'"):
         fit(table, ["x0"], SPC(), bad_rows="ignore")

@@ -61,7 +61,8 @@ EXPECTED = "600 points, 6 clusters, 600 rows scored"
 
 def run_driver(engine, folder, changes):
     """What a program prints that fits and scores a table in a process of its own."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), **changes}
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYTHONPATH": path, **changes}
     done = subprocess.run(
         [sys.executable, Path(__file__).with_name("small_driver.py"), engine, folder],
         capture_output=True,

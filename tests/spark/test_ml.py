@@ -1,11 +1,14 @@
 """SPC as a stage of a Spark ML pipeline."""
 
+import pickle
+
 import numpy as np
 import pytest
 from pyspark.ml import Pipeline, PipelineModel
 from pyspark.ml.feature import VectorAssembler
 
 from spclust import SPC
+from spclust.parameters import TABLE
 from spclust.spark import SPCEstimator, SPCModel
 from tests.spark.common import gaussians, same_grouping, table_of, write_parquet
 
@@ -74,6 +77,16 @@ def test_every_parameter_of_spc_is_there():
     assert ours == names | {"featuresCol", "predictionCol", "badRows"}
     left_out = {"track_every", "n_jobs"}  # of a stream that is looked at, and of one machine
     assert len(SPC().get_params()) == len(names) + len(left_out)
+
+
+def test_defaults_and_meanings_are_those_of_the_parameter_table():
+    estimator, defaults = SPCEstimator(), SPC().get_params()
+    for name, ours in (("nStructures", "n_structures"), ("eps", "eps"), ("nltMax", "nlt_max")):
+        assert estimator.getOrDefault(name) == defaults[ours]
+        assert estimator.getParam(name).doc.startswith(TABLE[ours].meaning)
+    assert not estimator.isDefined("maxRank")  # None: Spark has no such value
+    stored = pickle.loads(pickle.dumps(estimator))
+    assert stored.copy({stored.scale: "auto"}).getOrDefault("scale") == "auto"
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ import pytest
 
 from spclust import SPC
 from spclust.spark import fit_stream, predict
-from spclust.spark.publishing import Publisher
-from spclust.spark.shards import packed, shard_keys
+from spclust.spark.model_folder import ModelFolder
+from spclust.spark.row_reader import RowFormat
+from spclust.spark.shards import ShardLearner, packed, shard_keys
 from tests.spark.common import framed, gaussians, same_grouping, stream_of, wait_for, write_parquet
 
 NOW = {"availableNow": True}
@@ -179,12 +180,12 @@ def test_settings_of_the_session_are_as_they_were(spark, learnt):
 
 def test_a_trigger_that_is_repeated_writes_the_same_once_more(tmp_path):
     X, _ = gaussians(300)
-    publisher = Publisher(tmp_path, SPC(10), ["x0", "x1"], vector=False, keep=5)
+    folder = ModelFolder(tmp_path, SPC(10), ["x0", "x1"], vector=False, keep=5)
     first, second = (SPC(10).fit(part).to_bytes() for part in (X[:100], X[100:]))
-    publisher.publish(0, {7: (first, 1)})
-    publisher.publish(1, {9: (second, 2)})
+    folder.publish(0, {7: (first, 1)})
+    folder.publish(1, {9: (second, 2)})
     once = (tmp_path / "newest.spc").read_bytes()
-    publisher.publish(1, {9: (second, 2)})
+    folder.publish(1, {9: (second, 2)})
     assert (tmp_path / "newest.spc").read_bytes() == once
     status = json.loads((tmp_path / "newest.json").read_text())
     assert status == {"trigger": 1, "points": 300, "skipped": 3, "shards": 2}
@@ -193,8 +194,8 @@ def test_a_trigger_that_is_repeated_writes_the_same_once_more(tmp_path):
 def test_a_stream_that_goes_on_with_other_columns_is_stopped(tmp_path):
     X, _ = gaussians(100)
     model = SPC(10).fit(X).to_bytes()
-    Publisher(tmp_path, SPC(10), ["x0", "x1"], vector=False, keep=5).publish(0, {1: (model, 0)})
-    other = Publisher(tmp_path, SPC(10), ["x1", "x0"], vector=False, keep=5)
+    ModelFolder(tmp_path, SPC(10), ["x0", "x1"], vector=False, keep=5).publish(0, {1: (model, 0)})
+    other = ModelFolder(tmp_path, SPC(10), ["x1", "x0"], vector=False, keep=5)
     with pytest.raises(ValueError, match="has learnt the columns x0, x1, and cannot go on with x1"):
         other.publish(1, {1: (model, 0)})
     other.publish(0, {1: (model, 0)})  # a stream that has just begun may have any
@@ -202,11 +203,11 @@ def test_a_stream_that_goes_on_with_other_columns_is_stopped(tmp_path):
 
 def test_a_new_stream_forgets_what_another_one_has_published(tmp_path):
     X, _ = gaussians(300)
-    publisher = Publisher(tmp_path, SPC(10), ["x0", "x1"], vector=False, keep=5)
+    folder = ModelFolder(tmp_path, SPC(10), ["x0", "x1"], vector=False, keep=5)
     model = SPC(10).fit(X).to_bytes()
     for trigger in range(3):
-        publisher.publish(trigger, {trigger: (model, 0)})
-    publisher.publish(0, {5: (model, 0)})
+        folder.publish(trigger, {trigger: (model, 0)})
+    folder.publish(0, {5: (model, 0)})
     assert SPC.load(tmp_path / "newest.spc").n_samples_seen_ == 300
     assert [file.name for file in (tmp_path / "versions").iterdir()] == ["000000000000.spc"]
 
@@ -216,13 +217,55 @@ def test_rows_are_dealt_in_packs_that_can_be_put_in_order():
 
     X, _ = gaussians(70_000)
     batch = pa.RecordBatch.from_arrays([pa.array(column) for column in X.T], ["x0", "x1"])
-    packs = list(packed(iter([batch, batch]), [3, 5], (["x0", "x1"], False, "raise")))
+    row_format = RowFormat(["x0", "x1"], vector=False, bad_rows="raise")
+    packs = list(packed(iter([batch, batch]), [3, 5], row_format))
     rows = [pack.to_pylist()[0] for pack in packs]
     assert [row["number"] for row in rows] == list(range(len(rows)))
     assert {row["shard"] for row in rows} == {3, 5}
     assert all(len(row["rows"]) <= 1 << 20 for row in rows)
     data = np.concatenate([np.frombuffer(row["rows"]).reshape(-1, 2) for row in rows])
     np.testing.assert_array_equal(data, np.concatenate([X, X]))
+
+
+class State:
+    """A state store with one value, as Spark's handle opens it."""
+
+    value = None
+
+    def getValueState(self, *_):  # noqa: N802 - Spark's name
+        return self
+
+    def get(self):
+        return self.value
+
+    def update(self, value):
+        self.value = value
+
+
+def test_a_pack_without_rows_counts_skipped_rows_and_leaves_the_model_as_it_is():
+    import pyarrow as pa
+
+    X, _ = gaussians(50)
+    row_format = RowFormat(["x0", "x1"], vector=False, bad_rows="skip")
+    sound = pa.RecordBatch.from_arrays([pa.array(column) for column in X.T], ["x0", "x1"])
+    bad = pa.RecordBatch.from_arrays([pa.array([np.nan] * 4)] * 2, ["x0", "x1"])
+    learner, state = ShardLearner(SPC(10)), State()
+    learner.init(state)
+
+    def learn_trigger(batches):
+        packs = [pack.to_pandas() for pack in packed(iter(batches), [3], row_format)]
+        (row,) = learner.handleInputRows((3,), iter(packs), None)
+        return row
+
+    first = learn_trigger([bad])
+    assert first["model"][0] is None
+    assert state.value == (None, 4)
+    learn_trigger([bad, sound])
+    model, skipped = state.value
+    assert SPC.from_bytes(model).n_samples_seen_ == 50
+    assert skipped == 8
+    learn_trigger([bad])
+    assert state.value == (model, 12)
 
 
 @pytest.mark.parametrize("shards", [1, 2, 8, 50])

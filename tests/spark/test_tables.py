@@ -7,7 +7,7 @@ from sklearn.metrics import normalized_mutual_info_score as nmi
 
 from spclust import SPC, datasets, merge_all
 from spclust.spark import fit, predict
-from spclust.spark.trees import merged_in_groups
+from spclust.spark.merge_tree import MODEL_SCHEMA, merge_tree
 from tests.spark.common import framed, gaussians, names_of, same_grouping, table_of, write_parquet
 
 
@@ -59,8 +59,8 @@ def test_all_models_are_merged_however_many_there_are(spark, partitions):
     X = np.arange(2.0 * partitions).reshape(-1, 2) % 97
     known = [SPC(5, scale=3.0).fit(x[np.newaxis]).to_bytes() for x in X]
     rows = [(place, bytearray(model), 1) for place, model in enumerate(known)]
-    models = spark.createDataFrame(rows, "place long, model binary, skipped long")
-    last = merged_in_groups(models.repartition(3)).collect()
+    models = spark.createDataFrame(rows, MODEL_SCHEMA)
+    last = merge_tree(models.repartition(3)).collect()
     whole = merge_all([SPC.from_bytes(bytes(row["model"])) for row in last])
     assert len(last) == -(-partitions // 1024)
     assert whole.n_samples_seen_ == sum(row["skipped"] for row in last) == partitions

@@ -7,19 +7,20 @@ import numpy as np
 from river.base import Clusterer
 
 from spclust.arrays import Floats, Integers
-from spclust.river.frames import numbers_in, series_like
-from spclust.river.learner import Learner
-from spclust.river.values import Name
+from spclust.parameters import RIVER_DEFAULTS
+from spclust.river.dataframes import numbers_in, series_like
+from spclust.river.feature_values import Name
+from spclust.river.river_model import RiverModel
 from spclust.stream.structure_table import StructureTable
 
 
 @dataclass(frozen=True, slots=True)
 class MicroCluster:
-    """One structure, as River's clusterers have micro-clusters."""
+    """One structure, under the name that River's clusterers use."""
 
     center: dict[Name, float]  # its mean
     weight: float  # damped mean typicality of recent points, 0 to 1
-    count: int  # points taken in
+    count: int  # points absorbed
     cluster: int  # -1 is noise
 
 
@@ -27,12 +28,12 @@ class MicroCluster:
 class Cluster:
     """A group of structures within reach of each other."""
 
-    center: dict[Name, float]  # mean of its structures, each by the points that it took in
-    count: int  # points taken in
+    center: dict[Name, float]  # mean of its structures' means, weighted by count
+    count: int  # points absorbed
     micro_clusters: tuple[int, ...]  # ids of its structures
 
 
-class SPC(Learner, Clusterer):
+class SPC(RiverModel, Clusterer):
     """Single-pass possibilistic clustering of a data stream, for River.
 
     SPC sees every point once and keeps at most `n_structures` structures: mean, covariance,
@@ -40,50 +41,54 @@ class SPC(Learner, Clusterer):
     compatible structures are merged. Clusters are groups of structures within reach of each other.
     `spclust.SPC` does the same with arrays.
 
-    Features go by name, in any order. They may appear and vanish: what is missing (no key, NaN or
-    None) has no part in how typical a point is, and is completed, before the point is learnt, with
-    what the structure of which it is most typical makes expected. A new feature is added to all
-    structures with its first value, so that nothing changes between them. True is 1, False 0.
+    Features go by name, in any order, and may appear and vanish. A feature is missing if it has no
+    key, or if its value is NaN or None. Missing features do not enter the typicality of a point;
+    before the point is learnt, they are filled in with the values expected in the structure of
+    which the point is most typical. A new feature is added to all structures with its first value,
+    so that no distance between structures changes. True is 1, False is 0.
 
     Parameters
     ----------
     n_structures
-        N, the most structures kept. Several per expected cluster; more if they are not elliptic.
+        N, the maximum number of structures. Several for each expected cluster; more if clusters
+        are not elliptic.
     m
         Fuzzifier, above 1. The smaller, the sharper the edge of a structure.
     gamma
-        Decay of a structure's mean for each point that it takes in; 0 forgets nothing.
+        Decay of a structure's mean per point that the structure absorbs; 0 forgets nothing.
     beta
-        Decay of a structure's weight for each point of the stream; 0 forgets nothing.
+        Decay of a structure's weight per point of the stream; 0 forgets nothing.
     w_min
-        Structures lighter than this are pruned.
+        A structure lighter than this is pruned.
     nlt_max
         A pruned structure is merged into the one in which it is most typical if its negative log
         typicality there is below this, and forgotten otherwise.
     eps
-        Two structures at most this distance D apart, from 0 to 1, are neighbours.
+        Two structures at most this distance D apart, from 0 to 1, are neighbours. "auto" chooses
+        the clusters without a threshold.
     min_samples
         Neighbours, itself included, that make a structure the core of a cluster (DBSCAN's rule).
+        Ignored when eps="auto".
     scale
         Standard deviation of a fresh structure in the unit of the data. 1 suits data of about ten
-        units across; standardised data takes about a tenth of that.
+        units across; standardised data needs about a tenth of that.
     covariance_type
         "auto", "full", "lowrank", "diag" or "spherical". "auto" is "full" if the first point has
         at most 128 features, and "lowrank" otherwise.
     max_rank
-        Most directions that a structure of "lowrank" keeps; None is as many as there are.
+        Maximum number of directions of a "lowrank" covariance; None sets no limit.
 
     Attributes
     ----------
     centers : dict
-        Centre of each cluster, by the names of the features.
+        Centre of each cluster, as a dictionary of features.
     n_clusters : int
-        Clusters of structures, noise not counted.
+        Number of clusters, noise excluded.
     clusters : dict
-        A `Cluster` for each number that `predict_one` may give, but -1.
+        A `Cluster` for each label that `predict_one` can return, except -1.
     micro_clusters : dict
-        A `MicroCluster` for each structure, oldest first, by the number of the point that founded
-        it, counted from 0.
+        A `MicroCluster` for each structure, oldest first. Keys are ids: the number, counted from
+        0, of the point that founded the structure.
 
     References
     ----------
@@ -105,38 +110,30 @@ class SPC(Learner, Clusterer):
     (0, 1)
     """
 
+    eps: float | str
+    min_samples: int
+
     def __init__(
         self,
-        n_structures: int = 30,
+        n_structures: int = RIVER_DEFAULTS["n_structures"],
         *,
-        m: float = 1.5,
-        gamma: float = 0.0,
-        beta: float = 0.0,
-        w_min: float = 0.01,
-        nlt_max: float = 3.0,
-        eps: float = 0.95,
-        min_samples: int = 1,
-        scale: float = 1.0,
-        covariance_type: str = "auto",
-        max_rank: int | None = None,
+        m: float = RIVER_DEFAULTS["m"],
+        gamma: float = RIVER_DEFAULTS["gamma"],
+        beta: float = RIVER_DEFAULTS["beta"],
+        w_min: float = RIVER_DEFAULTS["w_min"],
+        nlt_max: float = RIVER_DEFAULTS["nlt_max"],
+        eps: float | str = RIVER_DEFAULTS["eps"],
+        min_samples: int = RIVER_DEFAULTS["min_samples"],
+        scale: float = RIVER_DEFAULTS["scale"],
+        covariance_type: str = RIVER_DEFAULTS["covariance_type"],
+        max_rank: int | None = RIVER_DEFAULTS["max_rank"],
     ) -> None:
-        super().__init__()
-        self.n_structures = n_structures
-        self.m = m
-        self.gamma = gamma
-        self.beta = beta
-        self.w_min = w_min
-        self.nlt_max = nlt_max
-        self.eps = eps
-        self.min_samples = min_samples
-        self.scale = scale
-        self.covariance_type = covariance_type
-        self.max_rank = max_rank
+        super().__init__(locals())
 
     def predict_one(self, x: dict[Name, Any]) -> int:
         """Cluster of the structure in which the point is most typical; -1 is noise.
 
-        Also -1 if nothing was learnt yet, or nothing was observed that is known.
+        Also -1 before the first point was learnt, or if the point has no known feature.
         """
         if self._known is None:
             return -1
@@ -144,7 +141,7 @@ class SPC(Learner, Clusterer):
         return int(self._known.labels(row[np.newaxis], self._labels())[0])
 
     def predict_many(self, X: Any) -> Any:
-        """Clusters of the rows of a frame, as a series of the same library."""
+        """Clusters of the rows of a data frame, as a series of the same library."""
         names, cells = numbers_in(X)
         labels = np.full(len(cells), -1, dtype=np.int64)
         if self._known is not None:
@@ -158,7 +155,7 @@ class SPC(Learner, Clusterer):
     def typicality_one(self, x: dict[Name, Any]) -> dict[int, float]:
         """Typicality of the point in the best structure of each cluster, 0 to 1.
 
-        Empty if nothing was learnt yet, or nothing was observed that is known.
+        Empty before the first point was learnt, or if the point has no known feature.
         """
         if self._known is None:
             return {}
@@ -167,12 +164,12 @@ class SPC(Learner, Clusterer):
 
     @property
     def n_clusters(self) -> int:
-        """Clusters of structures, noise not counted."""
+        """Number of clusters, noise excluded."""
         return 0 if self._known is None else int(self._labels().max(initial=-1)) + 1
 
     @property
     def centers(self) -> dict[int, dict[Name, float]]:
-        """Centre of each cluster: the mean of its structures, each by the points it took in."""
+        """Centre of each cluster: the mean of its structures' means, weighted by count."""
         return {label: cluster.center for label, cluster in self.clusters.items()}
 
     @property
@@ -182,15 +179,15 @@ class SPC(Learner, Clusterer):
             return {}
         table, clusters = self._table(), {}
         for label in range(int(table.label.max(initial=-1)) + 1):
-            mine = table.label == label
-            center = np.average(table.mean[mine], axis=0, weights=table.count[mine])
-            ids = tuple(table.id[mine].tolist())
-            clusters[label] = Cluster(self._by_name(center), int(table.count[mine].sum()), ids)
+            members = table.label == label
+            center = np.average(table.mean[members], axis=0, weights=table.count[members])
+            ids = tuple(table.id[members].tolist())
+            clusters[label] = Cluster(self._by_name(center), int(table.count[members].sum()), ids)
         return clusters
 
     @property
     def micro_clusters(self) -> dict[int, MicroCluster]:
-        """The structures, oldest first, by the number of the point that founded each."""
+        """The structures by id, oldest first."""
         if self._known is None:
             return {}
         table = self._table()
@@ -200,7 +197,7 @@ class SPC(Learner, Clusterer):
         return dict(zip(table.id.tolist(), records, strict=True))
 
     def _labels(self) -> Integers:
-        """Label (k,) of each structure, oldest first; there must be some."""
+        """Label (k,) of each structure, oldest first; something must have been learnt."""
         assert self._known is not None
         return self._known.stream.clusters(self.eps, int(self.min_samples))
 

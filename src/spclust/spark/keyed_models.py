@@ -1,4 +1,4 @@
-"""One independent model for each key of a table or stream: each host, each sensor."""
+"""Independent models by key of a table or stream: one for each host, each sensor."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -14,13 +14,13 @@ from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
 from spclust.estimators.spc import SPC
-from spclust.partitions import BadRows, checked_policy, template_of
-from spclust.spark.columns import feature_columns, named, quoted
-from spclust.spark.fitting import continued, state_of
-from spclust.spark.rows import RowReader
+from spclust.partitions import BadRows, template_of
+from spclust.spark.feature_columns import column_names, feature_columns, quoted
+from spclust.spark.row_reader import RowFormat, RowReader
+from spclust.spark.worker_model import model_bytes, taught
 
 _STATE = "model binary, points long, skipped long"
-_ROW_BITS = 33  # of a row's place in the order: those of its number in the partition
+_ROW_BITS = 33  # of a row's place in the order; the higher bits number the partition
 
 
 def models_by_key(
@@ -32,11 +32,11 @@ def models_by_key(
     time_to_live: timedelta | None = None,
     bad_rows: BadRows = "raise",
 ) -> DataFrame:
-    """A model for each key, as rows: key, points, skipped, and the model as bytes.
+    """Learn a model for each key: a table with key, points, skipped, and the model as bytes.
 
-    Of a table, there is one row for each key. Of a stream, each trigger has a row for each key with
-    new data, to be written wherever you like; the models live in Spark's state store, and what was
-    written is a copy of them (see `read_models_by_key`). `SPC.from_bytes` reads a model.
+    A table gives one row for each key. A stream gives, at each trigger, a row for each key with new
+    data, which a query can write anywhere; these rows are copies of the models in Spark's state
+    store (see `read_models_by_key`). `SPC.from_bytes` reads a model.
 
     Parameters
     ----------
@@ -46,28 +46,28 @@ def models_by_key(
         The column of the keys, of any type.
     time_to_live : timedelta or None, default None
         In a stream, how long a model is kept after its key's last row. None keeps it for ever. With
-        one, Spark looks for models to forget all the time, so give the query a trigger of some
-        seconds; {"availableNow": True} would never end.
+        a time to live, Spark checks for expired models in every trigger, with or without data: give
+        the query a trigger of some seconds; with {"availableNow": True} it would never end.
 
     Returns
     -------
     pyspark.sql.DataFrame
     """
-    template, names, policy = template_of(model), named(columns), checked_policy(bad_rows)
-    features, vector = feature_columns(df, names)
+    template, names = template_of(model), column_names(columns)
+    features, row_format = feature_columns(df, names, bad_rows)
     if key not in df.columns:
         raise ValueError(f"There is no column {key!r} for the keys; there are {df.columns}.")
     first = StructField("key", df.schema[key].dataType)
     ordered = StructType([first, _long("place"), StructField("row", BinaryType())])
     rows = df.select(quoted(key).alias("key"), *features).mapInArrow(
-        partial(_ordered, reader=(names, vector, policy)), ordered
+        partial(_ordered, row_format=row_format), ordered
     )
     output = StructType(
         [first, _long("points"), _long("skipped"), StructField("model", BinaryType())]
     )
     groups = rows.groupBy("key")
     if not df.isStreaming:
-        learnt = groups.applyInPandas(_learner_of_groups(template), output)
+        learnt = groups.applyInPandas(_group_learner(template), output)
     else:
         learner = KeyLearner(template, time_to_live)
         mode = "none" if time_to_live is None else "processingTime"
@@ -76,18 +76,18 @@ def models_by_key(
 
 
 def read_models_by_key(spark: SparkSession, checkpoint: str | os.PathLike[str]) -> DataFrame:
-    """The models of all keys of a stream, from its state store, as the last trigger left them.
+    """Read the models of all keys of a stream from its state store, as of the last trigger.
 
     Parameters
     ----------
     spark : pyspark.sql.SparkSession
     checkpoint : path
-        That of the query which writes `models_by_key`. It may be running.
+        The checkpoint of the query that writes `models_by_key`. The query may be running.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        As `models_by_key`, with the column of the keys called `key`.
+        As from `models_by_key`; the column of the keys is called `key`.
     """
     state = spark.read.format("statestore").option("stateVarName", "model")
     kept = state.load(os.fspath(checkpoint))
@@ -100,18 +100,16 @@ def _long(name: str) -> StructField:
     return StructField(name, LongType())
 
 
-def _ordered(
-    batches: Iterator[pa.RecordBatch], reader: tuple[list[str], bool, BadRows]
-) -> Iterator[pa.RecordBatch]:
-    """Key, place in the order, and the numbers of each row as bytes, none if it is skipped."""
-    rows_of = RowReader(*reader)
-    place = rows_of.partition << _ROW_BITS
+def _ordered(batches: Iterator[pa.RecordBatch], row_format: RowFormat) -> Iterator[pa.RecordBatch]:
+    """Key, place in the order, and numbers of each row as bytes; no bytes for a skipped row."""
+    reader = RowReader(row_format)
+    place = reader.partition << _ROW_BITS
     for batch in batches:
         keys, *columns = batch.columns
-        rows, sound = rows_of.rows_and_soundness(columns)
+        rows, finite = reader.rows_and_mask(columns)
         sizes = np.full(len(rows), 8 * rows.shape[1])
-        if sound is not None:
-            rows, sizes[~sound] = rows[sound], 0
+        if finite is not None:
+            rows, sizes[~finite] = rows[finite], 0
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
         buffers = [None, pa.py_buffer(offsets), pa.py_buffer(rows.tobytes())]
         yield pa.RecordBatch.from_arrays(
@@ -126,7 +124,7 @@ def _ordered(
 
 
 class KeyLearner(StatefulProcessor):
-    """The model of a key: taken from the state store, taught its new rows, and put back."""
+    """Updates the model of a key in the state store with the new rows of the key."""
 
     def __init__(self, template: SPC, time_to_live: timedelta | None) -> None:
         self._template, self._time_to_live = template, time_to_live
@@ -140,7 +138,7 @@ class KeyLearner(StatefulProcessor):
     def handleInputRows(  # noqa: N802 - Spark's name
         self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any
     ) -> Iterator[pd.DataFrame]:
-        """Learn the rows of a key that a trigger has brought."""
+        """Learn the rows of a key in one trigger."""
         kept = self._state.get()
         data, _, skipped = (None, 0, 0) if kept is None else kept
         data, points, more = _learnt(self._template, data, pd.concat(list(rows)))
@@ -148,10 +146,10 @@ class KeyLearner(StatefulProcessor):
         yield _row(key[0], data, points, skipped + more)
 
     def close(self) -> None:
-        """Nothing is kept outside the state."""
+        """Do nothing: there is no other resource than the state."""
 
 
-def _learner_of_groups(template: SPC) -> Callable[[pd.DataFrame], pd.DataFrame]:
+def _group_learner(template: SPC) -> Callable[[pd.DataFrame], pd.DataFrame]:
     def learnt_group(group: pd.DataFrame) -> pd.DataFrame:
         return _row(group["key"].iloc[0], *_learnt(template, None, group))
 
@@ -161,14 +159,13 @@ def _learner_of_groups(template: SPC) -> Callable[[pd.DataFrame], pd.DataFrame]:
 def _learnt(
     template: SPC, data: bytes | None, group: pd.DataFrame
 ) -> tuple[bytes | None, int, int]:
-    """The model of a key after more rows, as bytes, its points, and how many rows were skipped."""
-    model = continued(template, data)
+    """The model of a key after more rows, as bytes; its points; the number of rows skipped."""
     rows = [row for row in group.sort_values("place")["row"] if row]
-    if rows:
-        model.partial_fit(np.frombuffer(b"".join(rows)).reshape(len(rows), -1))
-    state = state_of(model)
-    points = 0 if state is None else model.n_samples_seen_
-    return state, points, len(group) - len(rows)
+    batches = [np.frombuffer(b"".join(rows)).reshape(len(rows), -1)] if rows else []
+    model = taught(template, data, batches)
+    new_data = model_bytes(model)
+    points = 0 if new_data is None else model.n_samples_seen_
+    return new_data, points, len(group) - len(rows)
 
 
 def _row(key: Any, data: bytes | None, points: int, skipped: int) -> pd.DataFrame:

@@ -1,5 +1,6 @@
-"""What both models have in common: parameters that are checked when set, and learning."""
+"""Base class of both River models: learning, and parameters that are checked when they are set."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -7,17 +8,15 @@ import numpy as np
 from spclust.arrays import Booleans, Floats
 from spclust.estimators.spc import online_params
 from spclust.estimators.times import checked_times
-from spclust.parameters import FIXED, Params, validate
-from spclust.river.frames import numbers_in
-from spclust.river.named import NOT_PLAIN, NamedStream
-from spclust.river.values import Name, in_order, observed_values
+from spclust.parameters import FIXED, TABLE, Params, validate
+from spclust.river.dataframes import numbers_in
+from spclust.river.feature_values import Name, in_order, observed_values
+from spclust.river.named_stream import NOT_COMPLETE, NamedStream
 from spclust.state.kinds import kind_for
 
-_IN_FLIGHT = ("gamma", "beta", "w_min", "nlt_max", "eps", "min_samples")
 
-
-class Learner:
-    """The half of a model that learns; the other half is what River says that it is."""
+class RiverModel:
+    """The stream of a River model, its parameters, and how it learns."""
 
     n_structures: int
     m: float
@@ -29,23 +28,30 @@ class Learner:
     covariance_type: str
     max_rank: int | None
 
-    _known: NamedStream | None = None  # None until something was learnt
+    _known: NamedStream | None = None  # None until a point was learnt
+
+    def __init__(self, arguments: Mapping[str, Any]) -> None:
+        """Set the parameters among `arguments`, which are the locals of a model's `__init__`."""
+        super().__init__()
+        for name in TABLE:
+            if name in arguments:
+                setattr(self, name, arguments[name])
 
     def learn_one(self, x: dict[Name, Any], t: Any = None) -> None:
         """Learn a point.
 
-        A feature that was never seen before is added to all structures, with this value; what is
-        missing is completed with what is expected in the structure of which the point is most
-        typical. A point of which nothing was observed is passed over.
+        A feature that was never seen before is added to all structures, with this value. Missing
+        features are filled in with the values expected in the structure of which the point is most
+        typical. A point without any value is ignored.
 
-        With a time stamp `t`, a number or a date, for every point of the stream, what was learnt
-        fades with time: `gamma` and `beta` are rates per unit of t, per second if they are dates.
+        With a time stamp `t`, a number or a date, for every point of the stream, `gamma` and
+        `beta` are rates per unit of t, per second if they are dates.
         """
         known = self._known
         if known is not None:
             try:
-                learnt = known.learn_plain(x, t)
-            except NOT_PLAIN:
+                learnt = known.learn_complete(x, t)
+            except NOT_COMPLETE:
                 learnt = 0
             if learnt == 1:
                 return
@@ -55,9 +61,9 @@ class Learner:
         self._learn_values(observed_values(x), t)
 
     def learn_many(self, X: Any, t: Any = None) -> None:
-        """Learn the rows of a frame, in order: what `learn_one` does with each of them.
+        """Learn the rows of a data frame, in order, as `learn_one` learns each of them.
 
-        With time stamps `t`, there is one for each row.
+        Time stamps `t`, if there are any, are one for each row.
         """
         names, cells = numbers_in(X)
         known, row = self._known, 0
@@ -72,21 +78,21 @@ class Learner:
     def _learn_until_new_features(
         self, names: list[Name], cells: Floats, times: Floats | None, row: int
     ) -> int:
-        """Learn rows from `row` on, up to one that brings new features; the row after the last."""
-        known, there, end = self._known, ~np.isnan(cells), len(cells)
-        plain: Booleans = np.zeros(end, dtype=np.bool_)
+        """Learn rows from `row` on, up to one with new features; return the row after the last."""
+        known, present, end = self._known, ~np.isnan(cells), len(cells)
+        complete: Booleans = np.zeros(end, dtype=np.bool_)
         if known is not None and set(known.names) <= set(names):
             order = [names.index(name) for name in known.names]
             others = [j for j, name in enumerate(names) if name not in known.names]
-            plain = np.all(there[:, order], axis=1) & ~np.any(there[:, others], axis=1)
-        for partial in [*(row + np.flatnonzero(~plain[row:])).tolist(), end]:
+            complete = np.all(present[:, order], axis=1) & ~np.any(present[:, others], axis=1)
+        for partial in [*(row + np.flatnonzero(~complete[row:])).tolist(), end]:
             if known is not None and partial > row:
                 stamps = None if times is None else times[row:partial]
                 known.learn_rows(cells[row:partial][:, order], stamps)
             row = partial + 1
             if partial < end:
-                point = zip(names, cells[partial].tolist(), there[partial], strict=True)
-                values = {name: value for name, value, is_there in point if is_there}
+                point = zip(names, cells[partial].tolist(), present[partial], strict=True)
+                values = {name: value for name, value, is_present in point if is_present}
                 self._learn_values(values, None if times is None else times[partial])
             if self._known is not known:
                 break
@@ -103,8 +109,8 @@ class Learner:
     # Parameters
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Check parameters; those that may change in flight count from the next point on."""
-        if name not in FIXED and name not in _IN_FLIGHT:
+        """Check a parameter; a change takes effect at the next point."""
+        if name not in TABLE:
             super().__setattr__(name, value)
             return
         self._check(name, value)
@@ -129,10 +135,14 @@ class Learner:
 
     @property
     def _mutable_attributes(self) -> set[str]:
-        return {name for name in _IN_FLIGHT if hasattr(self, name)}
+        """The parameters that River's `mutate` may change."""
+        return {name for name in TABLE if name not in FIXED and hasattr(self, name)}
 
     def _params_for(self, d: int) -> Params:
-        """The parameters of the online phase; "auto" means what it meant at the first point."""
+        """The parameters of the online phase for d features.
+
+        covariance_type="auto" keeps the kind that it chose at the first point.
+        """
         kind = kind_for(self.covariance_type, d)
         if self._known is not None:
             kind = self._known.stream.params.kind

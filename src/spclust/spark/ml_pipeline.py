@@ -1,6 +1,8 @@
-"""SPC as a stage of a Spark ML pipeline: an estimator that fits, a model that transforms."""
+"""SPC as a stage of a Spark ML pipeline: an estimator and its model."""
 
 import os
+from functools import partial
+from numbers import Integral
 from typing import Any
 
 from pyspark.ml import Estimator, Model
@@ -19,38 +21,43 @@ from pyspark.ml.util import (
 from pyspark.sql import DataFrame
 
 from spclust.estimators.spc import SPC
-from spclust.spark.fitting import fit
-from spclust.spark.scoring import predict
+from spclust.parameters import DEFAULTS, TABLE, Parameter
+from spclust.spark.table_fit import fit
+from spclust.spark.table_prediction import predict
+
+_NOT_FOR_SPARK = ("track_every", "n_jobs")  # events of one stream; threads of one machine
 
 
-def _number_or_auto(value: Any) -> float | str:
-    return "auto" if value == "auto" else TypeConverters.toFloat(value)
+def _spark_name(name: str) -> str:
+    """A parameter's name in Spark's spelling: nStructures for n_structures."""
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others)
 
 
-# Spark's name, the name in SPC, how a value is read.
-_PARAMETERS: dict[str, tuple[str, Any]] = {
-    "nStructures": ("n_structures", TypeConverters.toInt),
-    "m": ("m", TypeConverters.toFloat),
-    "gamma": ("gamma", TypeConverters.toFloat),
-    "beta": ("beta", TypeConverters.toFloat),
-    "wMin": ("w_min", TypeConverters.toFloat),
-    "nltMax": ("nlt_max", TypeConverters.toFloat),
-    "eps": ("eps", _number_or_auto),
-    "minSamples": ("min_samples", TypeConverters.toInt),
-    "scale": ("scale", _number_or_auto),
-    "covarianceType": ("covariance_type", TypeConverters.toString),
-    "maxRank": ("max_rank", TypeConverters.toInt),
-    "outlierNlt": ("outlier_nlt", TypeConverters.toFloat),
-}
+def _converter(parameter: Parameter) -> Any:
+    """A function that checks the type of a value, as Spark's Param needs it."""
+    if parameter.kind is str:
+        return TypeConverters.toString
+    if parameter.kind is Integral:
+        return TypeConverters.toInt
+    return partial(_number_or_word, words=parameter.words)
+
+
+def _number_or_word(value: Any, words: tuple[str, ...]) -> float | str:
+    return value if isinstance(value, str) and value in words else TypeConverters.toFloat(value)
+
+
+# Spark's name of each parameter, and the name in SPC.
+_PARAMETERS = {_spark_name(name): name for name in TABLE if name not in _NOT_FOR_SPARK}
 
 
 class _Columns(HasFeaturesCol, HasPredictionCol):
-    """The column of features, as vectors or arrays, and the one of clusters."""
+    """The parameters of estimator and model: columns of features and clusters, bad rows."""
 
-    badRows: Param[str] = Param(  # noqa: N815 - Spark's way to write names
+    badRows: Param[str] = Param(  # noqa: N815 - Spark's spelling
         Params._dummy(),
         "badRows",
-        '"raise" or "skip": what is done with rows that have missing, NaN or infinite numbers',
+        '"raise" or "skip": what to do with rows that have missing, NaN or infinite numbers',
         TypeConverters.toString,
     )
 
@@ -59,16 +66,16 @@ class _Columns(HasFeaturesCol, HasPredictionCol):
         self._setDefault(featuresCol="features", predictionCol="prediction", badRows="raise")
 
     def setFeaturesCol(self, value: str) -> Any:  # noqa: N802
-        """Name the column of features."""
+        """Set the name of the column of features."""
         return self._set(featuresCol=value)
 
     def setPredictionCol(self, value: str) -> Any:  # noqa: N802
-        """Name the column that clusters go to."""
+        """Set the name of the column of clusters."""
         return self._set(predictionCol=value)
 
 
 class SPCEstimator(_Columns, Estimator["SPCModel"], DefaultParamsReadable, DefaultParamsWritable):
-    """SPC as a Spark ML estimator; `fit` gives an `SPCModel`.
+    """SPC as a Spark ML estimator; `fit` returns an `SPCModel`.
 
     Parameters
     ----------
@@ -77,20 +84,19 @@ class SPCEstimator(_Columns, Estimator["SPCModel"], DefaultParamsReadable, Defau
     predictionCol : str, default "prediction"
         Column that `SPCModel.transform` adds.
     badRows : {"raise", "skip"}, default "raise"
-        What is done with rows that have missing, NaN or infinite numbers.
+        What to do with rows that have missing, NaN or infinite numbers.
     nStructures, m, gamma, beta, wMin, nltMax, eps, minSamples, scale, covarianceType, maxRank, \
 outlierNlt
-        The parameters of `SPC`, in Spark's spelling. Those that are not given have SPC's defaults.
+        The parameters of `SPC`, in Spark's spelling, with the same defaults.
     """
 
     def __init__(self, **parameters: Any) -> None:
         super().__init__()
-        for name, (ours, converter) in _PARAMETERS.items():
-            text = f"as {ours} of spclust.SPC"
-            setattr(self, name, Param(self, name, text, converter))
-        defaults = SPC().get_params()
-        known = {name: defaults[ours] for name, (ours, _) in _PARAMETERS.items()}
-        self._setDefault(**{name: value for name, value in known.items() if value is not None})
+        for name, ours in _PARAMETERS.items():
+            text = f"{TABLE[ours].meaning} ({ours} of spclust.SPC)"
+            setattr(self, name, Param(self, name, text, _converter(TABLE[ours])))
+        defaults = {name: DEFAULTS[ours] for name, ours in _PARAMETERS.items()}
+        self._setDefault(**{name: value for name, value in defaults.items() if value is not None})
         self.setParams(**parameters)
 
     def setParams(self, **parameters: Any) -> "SPCEstimator":  # noqa: N802
@@ -106,7 +112,7 @@ outlierNlt
     def _fit(self, dataset: DataFrame) -> "SPCModel":
         given = {
             ours: self.getOrDefault(name)
-            for name, (ours, _) in _PARAMETERS.items()
+            for name, ours in _PARAMETERS.items()
             if self.isDefined(name)
         }
         spc = fit(
@@ -125,7 +131,7 @@ class SPCModel(_Columns, Model, MLReadable["SPCModel"], MLWritable):
     Attributes
     ----------
     spc : SPC
-        The model itself.
+        The fitted model.
     """
 
     spc: SPC
@@ -144,12 +150,12 @@ class SPCModel(_Columns, Model, MLReadable["SPCModel"], MLWritable):
         )
 
     def write(self) -> MLWriter:
-        """What saves the model: `model.write().overwrite().save(path)`."""
+        """Return a writer: `model.write().overwrite().save(path)`."""
         return _Writer(self)
 
     @classmethod
     def read(cls) -> MLReader["SPCModel"]:
-        """What loads a model: `SPCModel.load(path)` is shorter."""
+        """Return a reader: `SPCModel.read().load(path)`, or `SPCModel.load(path)`."""
         return _Reader()
 
 

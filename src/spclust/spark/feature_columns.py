@@ -1,4 +1,4 @@
-"""Columns of a Spark table as features: chosen and checked before any work begins."""
+"""Columns of a Spark table as features: selected and checked before any job starts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,12 +7,15 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 from pyspark.sql.types import ArrayType, BooleanType, DataType, NumericType
 
-VECTOR = "features"  # name, on the way to the workers, of a column that has all features
-_PLAIN = (NumericType, BooleanType)
+from spclust.partitions import BadRows, checked_policy
+from spclust.spark.row_reader import RowFormat
+
+_VECTOR = "features"  # name, on the workers, of a column that holds all features
+_SCALAR = (NumericType, BooleanType)
 
 
-def named(columns: str | Sequence[str]) -> list[str]:
-    """The names of columns, of which there is at least one and none twice."""
+def column_names(columns: str | Sequence[str]) -> list[str]:
+    """Return the names of columns as a list: at least one, and none twice."""
     names = [columns] if isinstance(columns, str) else list(columns)
     if not names:
         raise ValueError("There is no column to learn: columns must name one or more.")
@@ -24,32 +27,37 @@ def named(columns: str | Sequence[str]) -> list[str]:
     return names
 
 
-def feature_columns(df: DataFrame, names: list[str]) -> tuple[list[Any], bool]:
-    """Spark columns of doubles for the named ones, and whether it is a single one of vectors.
+def feature_columns(
+    df: DataFrame, names: list[str], bad_rows: BadRows
+) -> tuple[list[Any], RowFormat]:
+    """Spark columns of doubles for the named ones, and how workers read rows from them.
 
     Numbers, booleans and decimals become doubles. One column may hold all features, as an array of
     numbers or a vector of Spark ML.
     """
+    policy = checked_policy(bad_rows)
     kinds = {field.name: field.dataType for field in df.schema.fields}
     for name in names:
         if name not in kinds:
             raise ValueError(f"There is no column {name!r}; there are {', '.join(kinds)}.")
-    if len(names) == 1 and not isinstance(kinds[names[0]], _PLAIN):
+    if len(names) == 1 and not isinstance(kinds[names[0]], _SCALAR):
         vector = _vector(names[0], kinds[names[0]])
         if vector is not None:
-            return [vector.alias(VECTOR)], True
+            return [vector.alias(_VECTOR)], RowFormat(names, True, policy)
     for name in names:
-        if not isinstance(kinds[name], _PLAIN):
+        if not isinstance(kinds[name], _SCALAR):
             raise TypeError(
                 f"Column {name!r} holds {kinds[name].simpleString()}, not numbers: leave it out, "
                 "or turn it into numbers."
             )
     doubles = [quoted(name).cast("double") for name in names]
-    return [double.alias(f"x{place}") for place, double in enumerate(doubles)], False
+    columns = [double.alias(f"x{position}") for position, double in enumerate(doubles)]
+    return columns, RowFormat(names, False, policy)
 
 
 def _vector(name: str, kind: DataType) -> Any:
-    if isinstance(kind, ArrayType) and isinstance(kind.elementType, _PLAIN):
+    """The column as an array of doubles; None if it holds neither arrays nor vectors."""
+    if isinstance(kind, ArrayType) and isinstance(kind.elementType, _SCALAR):
         return quoted(name).cast("array<double>")
     if kind.simpleString() == "vector":
         from pyspark.ml.functions import vector_to_array
@@ -59,5 +67,5 @@ def _vector(name: str, kind: DataType) -> Any:
 
 
 def quoted(name: str) -> Any:
-    """The column of this name, which may have dots and blanks in it."""
+    """The column of this name, which may contain dots and blanks."""
     return sql.col("`" + name.replace("`", "``") + "`")

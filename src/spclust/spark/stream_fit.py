@@ -1,4 +1,4 @@
-"""SPC of an endless Spark stream: shards in the state store, a merged model each trigger."""
+"""A model of an endless Spark stream: a model for each shard, merged after each trigger."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -14,12 +14,12 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from spclust.estimators.spc import SPC
-from spclust.partitions import BadRows, checked_policy, template_of
-from spclust.spark.columns import feature_columns, named
-from spclust.spark.errors import stop_in_few_words
-from spclust.spark.keyed import models_by_key
-from spclust.spark.publishing import Publisher
-from spclust.spark.shards import MODELS, PACKS, ShardLearner, packed, shard_keys
+from spclust.partitions import BadRows, template_of
+from spclust.spark.feature_columns import column_names, feature_columns
+from spclust.spark.keyed_models import models_by_key
+from spclust.spark.model_folder import ModelFolder
+from spclust.spark.shards import PACK_SCHEMA, SHARD_SCHEMA, ShardLearner, packed, shard_keys
+from spclust.spark.worker_errors import short_interrupt_message
 
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -42,13 +42,13 @@ def fit_stream(
     key: str | None = None,
     time_to_live: timedelta | None = None,
 ) -> StreamingQuery:
-    """Start to learn a Spark stream, for ever, and publish a model of all of it at each trigger.
+    """Start a query that learns a Spark stream, and publishes a model of all rows at each trigger.
 
-    Each shard has one model, which lives in Spark's state store and learns as long as the stream
-    runs. After each trigger the models of all shards are merged, and the whole is published in the
-    folder `models`: as `newest.spc`, which `SPC.load` and `predict` read and which is always whole,
-    and under the number of the trigger in `versions`; `newest.json` counts points and skipped rows.
-    Every point counts once, whatever fails: the stream goes on from the checkpoint.
+    Each shard has one model, which is kept in Spark's state store and learns as long as the stream
+    runs. After each trigger the models of all shards are merged, and the result is published in the
+    folder `models`: as `newest.spc`, which `SPC.load` and `predict` read and which is replaced
+    atomically, and in `versions` under the number of the trigger; `newest.json` counts points and
+    skipped rows. After a failure the stream continues from the checkpoint: every point counts once.
 
     Parameters
     ----------
@@ -57,26 +57,26 @@ def fit_stream(
     columns, bad_rows
         As in `fit`.
     model : SPC
-        The parameters of each shard's model, and of the whole.
+        The parameters of the models of the shards, and of the merged model.
     checkpoint : path
-        Where Spark keeps its place in the stream and the state: a folder or, on a cluster, an
-        address that all machines share. To go on after a stop, call `fit_stream` with the same one.
+        Where Spark keeps the state and its position in the stream: a folder or, on a cluster, an
+        address that all machines share. To continue after a stop, call `fit_stream` with the same.
     models : path or None, default None
-        Folder of the published models, on a disk that the driver can write to (and that workers
-        can read, if `predict` is to follow it). None is the folder `models` in the checkpoint.
+        Folder of the published models, which the driver can write to (and workers can read, if
+        `predict` is to use it). None is the folder `models` in the checkpoint.
     shards : int, default 8
-        Models that learn at the same time: about the number of cores.
+        Models that learn in parallel: about the number of cores.
     keep : int, default 10
-        Versions kept: of the model and, in the checkpoint, of the state, unless Spark was told how
-        many (spark.sql.streaming.minBatchesToRetain).
+        Number of versions to keep: of the model and, unless the session has a setting for it
+        (spark.sql.streaming.minBatchesToRetain), of the state in the checkpoint.
     trigger : dict or None, default None
-        When to look for new data, as `DataStreamWriter.trigger` takes it: {"processingTime": "10
-        seconds"}, {"availableNow": True}. None looks as soon as the last trigger is done.
+        Arguments of `DataStreamWriter.trigger`, when to read new data: {"processingTime": "10
+        seconds"}, {"availableNow": True}. None reads as soon as the last trigger has finished.
     key : str or None, default None
         A column of keys: then each key has an independent model. Models stay in the state store,
-        nothing is published (`models`, `keep` have no part), and `shards` is the number of tasks
-        that the keys are spread over. `read_models_by_key` reads the models; to write them
-        elsewhere at each trigger, or to score, use `models_by_key`.
+        nothing is published (`models` and `keep` are ignored), and `shards` is the number of tasks
+        among which the keys are distributed. `read_models_by_key` reads the models; to write them
+        elsewhere at each trigger, or to predict, use `models_by_key`.
     time_to_live : timedelta or None, default None
         With `key`, how long a model is kept after its key's last row: see `models_by_key`.
 
@@ -84,7 +84,7 @@ def fit_stream(
     -------
     pyspark.sql.streaming.StreamingQuery
     """
-    template, names, policy = template_of(model), named(columns), checked_policy(bad_rows)
+    template, names = template_of(model), column_names(columns)
     for what, number in (("shards", shards), ("keep", keep)):
         if not isinstance(number, int) or isinstance(number, bool) or number < 1:
             raise ValueError(f"{what} must be an integer of at least 1, but is {number!r}.")
@@ -92,30 +92,32 @@ def fit_stream(
         raise ValueError("df is a table, not a stream: use fit, or spark.readStream.")
     spark = df.sparkSession
     if key is not None:
-        by_key = models_by_key(df, key, names, template, time_to_live=time_to_live, bad_rows=policy)
+        by_key = models_by_key(
+            df, key, names, template, time_to_live=time_to_live, bad_rows=bad_rows
+        )
         return _started(spark, by_key.writeStream.format("noop"), checkpoint, trigger, shards)
     if time_to_live is not None:
         raise ValueError("time_to_live needs a key: the models of shards are kept for ever.")
-    features, vector = feature_columns(df, names)
-    publisher = Publisher(_models_folder(models, checkpoint), template, names, vector, keep)
-    keys = shard_keys(spark, shards)
-    pack = partial(packed, keys=keys, reader=(names, vector, policy))
+    features, row_format = feature_columns(df, names, bad_rows)
+    path = _models_path(models, checkpoint)
+    folder = ModelFolder(path, template, names, row_format.vector, keep)
+    pack = partial(packed, keys=shard_keys(spark, shards), row_format=row_format)
     learnt = (
         df.select(*features)
-        .mapInArrow(pack, PACKS)
+        .mapInArrow(pack, PACK_SCHEMA)
         .groupBy("shard")
-        .transformWithStateInPandas(ShardLearner(template), MODELS, "Update", "none")
+        .transformWithStateInPandas(ShardLearner(template), SHARD_SCHEMA, "Update", "none")
     )
 
     def publish(changed: DataFrame, number: int) -> None:
-        with stop_in_few_words():
+        with short_interrupt_message():
             rows = changed.collect()
-        known = {
+        models_of_shards = {
             row["shard"]: (bytes(row["model"]), row["skipped"])
             for row in rows
             if row["model"] is not None
         }
-        publisher.publish(number, known)
+        folder.publish(number, models_of_shards)
 
     writer = learnt.writeStream.foreachBatch(publish)
     return _started(spark, writer, checkpoint, trigger, shards, keep)
@@ -132,19 +134,19 @@ def _started(
     writer = writer.outputMode("update").option("checkpointLocation", os.fspath(checkpoint))
     if trigger is not None:
         writer = writer.trigger(**trigger)
-    with _settings_of_state(spark, tasks, versions):
+    with _state_settings(spark, tasks, versions):
         return writer.start()
 
 
 @contextmanager
-def _settings_of_state(spark: SparkSession, tasks: int, versions: int | None) -> Iterator[None]:
-    """Settings for a query that is started in this block: it keeps a copy of them."""
+def _state_settings(spark: SparkSession, tasks: int, versions: int | None) -> Iterator[None]:
+    """Change settings of the session for a query started in this block, which copies them."""
     wanted = {_PROVIDER: _ROCKSDB, _TASKS: str(tasks)}
     if _CHANGES not in spark.conf.getAll:
-        # Else each trigger writes, beside the model, RocksDB's record of all triggers before it.
+        # Otherwise each trigger writes a snapshot of RocksDB with the records of earlier triggers.
         wanted[_CHANGES] = "true"
     if versions is not None and _VERSIONS not in spark.conf.getAll:
-        # Spark's own hundred are gigabytes, if models are large. It goes on from the last but one.
+        # Spark's default, 100, takes gigabytes for large models. Recovery needs the last two.
         wanted[_VERSIONS] = str(max(2, versions))
     before = {name: spark.conf.get(name, None) for name in wanted}
     for name, value in wanted.items():
@@ -159,9 +161,7 @@ def _settings_of_state(spark: SparkSession, tasks: int, versions: int | None) ->
                 spark.conf.set(name, old)
 
 
-def _models_folder(
-    models: str | os.PathLike[str] | None, checkpoint: str | os.PathLike[str]
-) -> Path:
+def _models_path(models: str | os.PathLike[str] | None, checkpoint: str | os.PathLike[str]) -> Path:
     address = os.fspath(Path(os.fspath(checkpoint)) / "models" if models is None else models)
     parsed = urlparse(address)
     if parsed.scheme not in ("", "file"):

@@ -1,27 +1,27 @@
-"""Values at the border: what a feature may be, and the order that features have."""
+"""Conversion of feature values to floats, and the order of features."""
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
 from struct import Struct
-from struct import error as StructError  # noqa: N812 - its own name says nothing
+from struct import error as StructError  # noqa: N812 - a class in lower case
 from typing import Any, TypeAlias
 
 import numpy as np
 
 Name: TypeAlias = Hashable
 
-# What packs a C double takes all that is a number to Python, bool included, and no text: the same
-# rule for a single value as for the many of the quick path.
+# Packing a C double accepts every Python number, bool included, and no text: the same rule for a
+# single value as for the whole points of the fast path.
 _DOUBLE = Struct("d")
 
 
 def in_order(names: Iterable[Name]) -> tuple[Name, ...]:
-    """Names in the order that features have: by their text, whatever order they came in."""
+    """Names of features in a fixed order: by their text, whatever their order in a point."""
     return tuple(sorted(names, key=lambda name: (str(name), type(name).__name__)))
 
 
 def as_number(name: Name, value: Any) -> float:
-    """A value as a float; NaN if it is missing, as None and pandas' NA are, too."""
+    """Return a value as a float; NaN if it is missing: NaN, None or pandas' NA."""
     if value is None or type(value).__name__ == "NAType":
         return math.nan
     try:
@@ -45,7 +45,7 @@ def as_number(name: Name, value: Any) -> float:
 
 
 def observed_values(x: Mapping[Name, Any]) -> dict[Name, float]:
-    """The features of a point that are there, as floats; what is missing is left out."""
+    """The features of a point as floats, without the missing ones."""
     if not isinstance(x, Mapping):
         raise TypeError(f"x must be a dictionary of features, but is {x!r:.60}.")
     values = {name: as_number(name, value) for name, value in x.items()}

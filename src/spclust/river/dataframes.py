@@ -1,4 +1,4 @@
-"""Frames of pandas, Polars and all others that River takes: in as numbers, out as a series."""
+"""Conversion of data frames, of any library that River supports, to arrays and back."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ import numpy as np
 from river.utils import dataframe
 
 from spclust.arrays import Floats, Integers
-from spclust.river.values import Name, as_number
+from spclust.river.feature_values import Name, as_number
 
 
 def numbers_in(X: Any) -> tuple[list[Name], Floats]:
-    """Names of the columns of a frame, and its cells (n, columns), NaN where they are missing."""
+    """Column names of a data frame, and its cells (n, columns), NaN where missing."""
     frame = _frame(X)
     names: list[Name] = list(frame.columns)
     cells = np.empty((len(frame), len(names)))
@@ -20,7 +20,7 @@ def numbers_in(X: Any) -> tuple[list[Name], Floats]:
             cells[:, j] = dataframe.to_numpy(column.to_frame())[:, 0]
             infinite = np.flatnonzero(np.isinf(cells[:, j])).tolist()
             suspects = [(i, cells[i, j]) for i in infinite]
-        else:  # booleans, decimals, objects: cell by cell, as in a dictionary
+        else:  # booleans, decimals, objects: cell by cell, like a dictionary's values
             suspects = list(enumerate(column.to_list()))
         for i, cell in suspects:
             try:
@@ -31,7 +31,7 @@ def numbers_in(X: Any) -> tuple[list[Name], Floats]:
 
 
 def series_like(labels: Integers, X: Any) -> Any:
-    """Labels as a series of the library, and with the index, of the frame X."""
+    """Labels as a series of the same library, and with the same index, as the data frame X."""
     return dataframe.to_native_series(labels, name="cluster", like=_frame(X))
 
 

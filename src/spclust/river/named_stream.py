@@ -1,0 +1,179 @@
+"""A stream of points whose features go by name."""
+
+from collections.abc import Callable, Mapping
+from operator import itemgetter
+from struct import Struct
+from struct import error as StructError  # noqa: N812 - a class in lower case
+from typing import Any, Self
+
+import numpy as np
+
+from spclust.algorithm.clock import can_follow
+from spclust.arrays import Floats, Integers
+from spclust.estimators.times import checked_times
+from spclust.parameters import Params
+from spclust.river.feature_values import Name, in_order, observed_values
+from spclust.river.missing_features import (
+    completed,
+    completed_by_heaviest,
+    nearest_observed,
+    nlt_observed,
+)
+from spclust.river.new_features import with_new_features
+from spclust.stream.stream import Stream
+
+# Raised by a point that does not have all features as plain numbers: the slow path finds the cause.
+NOT_COMPLETE = (KeyError, IndexError, StructError, TypeError, ValueError, OverflowError)
+
+
+class NamedStream:
+    """A stream, the names of its features, and a fast path for points with all features.
+
+    Points come as dictionaries, or as rows (d,) in the order of `names`, NaN where missing.
+    """
+
+    names: tuple[Name, ...]
+    stream: Stream
+    learn_complete: Callable[[Mapping[Name, Any], Any], int]
+
+    def __init__(self, names: tuple[Name, ...], stream: Stream) -> None:
+        self.names, self.stream = names, stream
+        self._position = {name: i for i, name in enumerate(names)}
+        self._pick: Callable[[Any], tuple[Any, ...]] = itemgetter(*names)
+        if len(names) == 1:
+            self._pick = lambda x, only=names[0]: (x[only],)  # type: ignore[misc]
+        self._pack: Any = Struct(f"{len(names)}d").pack_into
+        self.refresh()
+
+    @classmethod
+    def begin(cls, names: tuple[Name, ...], params_for: Callable[[int], Params]) -> Self:
+        """Return a stream without points."""
+        return cls(names, Stream(params_for(len(names)), len(names)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"names": self.names, "stream": self.stream}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        NamedStream.__init__(self, state["names"], state["stream"])
+
+    def row(self, x: Mapping[Name, Any]) -> Floats:
+        """A point as a row (d,), NaN where missing; unknown features are left out."""
+        row = np.empty(len(self.names))
+        try:
+            if len(x) == len(self.names):
+                self._pack(row, 0, *self._pick(_as_dict(x)))
+                if np.isfinite(row).all():
+                    return row
+        except NOT_COMPLETE:
+            pass
+        return self._row_of(observed_values(x))
+
+    def _row_of(self, values: Mapping[Name, float]) -> Floats:
+        row = np.full(len(self.names), np.nan)
+        for name, value in values.items():
+            if name in self._position:
+                row[self._position[name]] = value
+        return row
+
+    # Learning
+
+    def after(
+        self,
+        values: Mapping[Name, float],
+        times: Floats | None,
+        params_for: Callable[[int], Params],
+    ) -> Self:
+        """The stream after learning a point with at least one feature.
+
+        Missing features are filled in first: see `missing_features`. If the point has new features,
+        the result is another stream, and this one stays valid if learning fails.
+        """
+        new = in_order(name for name in values if name not in self._position)
+        known = self
+        if new:
+            first = np.array([values[name] for name in new])
+            params = params_for(len(self.names) + len(new))
+            known = type(self)(self.names + new, with_new_features(self.stream, params, first))
+        row = known._row_of(values)
+        if np.isnan(row).any():
+            # All structures have the same value in a new feature: it tells nothing about which one
+            # is near.
+            only_new = len(new) == len(values)
+            row = (completed_by_heaviest if only_new else completed)(known.stream, row)
+        known.learn_rows(row[np.newaxis], times)
+        return known
+
+    def times(self, t: Any, rows: int) -> Floats | None:
+        """Check the time stamps of the next points, and return them as (rows,), or None."""
+        stream = self.stream
+        return checked_times(t, rows, stream.clock, new=stream.seen == 0)
+
+    def learn_rows(self, rows: Floats, times: Floats | None) -> None:
+        """Learn rows (n, d) without missing features, with time stamps (n,) or without."""
+        try:
+            self.stream.learn(rows, times)
+        finally:
+            self.refresh()
+
+    # Queries: -1, or None, for a row without any known feature
+
+    def labels(self, rows: Floats, labels: Integers) -> Integers:
+        """Label (n,) of the structure in which each row (n, d) is most typical."""
+        observed = ~np.isnan(rows)
+        complete = observed.all(axis=1)
+        if complete.all():
+            return self.stream.nearest(rows, labels=labels)
+        found = np.full(len(rows), -1, dtype=np.int64)
+        found[complete] = self.stream.nearest(rows[complete], labels=labels)
+        for i in np.flatnonzero(observed.any(axis=1) & ~complete):
+            found[i] = labels[nearest_observed(self.stream, rows[i])]
+        return found
+
+    def nlt(self, row: Floats, labels: Integers) -> Floats | None:
+        """NLT (n_labels,) of a row (d,) in the best structure of each label, except -1."""
+        missing, n_labels = np.isnan(row), int(labels.max(initial=-1)) + 1
+        if missing.all():
+            return None
+        if not missing.any():
+            best: Floats = self.stream.nlt(row[np.newaxis], labels, n_labels)[0]
+            return best
+        nlt = nlt_observed(self.stream, row)
+        return np.array([nlt[labels == label].min() for label in range(n_labels)])
+
+    # Fast path: the only methods that handle the memory of the state
+
+    def refresh(self) -> None:
+        """Make `learn_complete` learn into the memory that the stream has now."""
+        learn, pool, scratch, address = self.stream.point_learner()
+        d, timed = len(self.names), self.stream.clock is not None
+        pick, pack, row, start = self._pick, self._pack, np.empty(d + timed), 8 * timed
+
+        def learn_complete(x: Mapping[Name, Any], t: Any) -> int:
+            """Learn a point that has exactly the known features.
+
+            Returns 1 if it was learnt, -1 if `make_room` has to follow. Returns 0, or raises one of
+            NOT_COMPLETE, and changes nothing if it is not such a point.
+            """
+            if len(x) != d or (not can_follow(t, pool) if timed else t is not None):
+                return 0
+            if timed:
+                row[0] = t
+            pack(row, start, *pick(x if type(x) is dict else _as_dict(x)))
+            learnt: int = learn(pool, row, scratch, address)  # 0 if a number is not finite
+            return learnt
+
+        self.learn_complete = learn_complete
+
+    def make_room(self) -> None:
+        """Prune, after `learn_complete` returned -1."""
+        pool = self.stream.pool
+        try:
+            self.stream.make_room()
+        finally:
+            if self.stream.pool is not pool:  # it has grown
+                self.refresh()
+
+
+def _as_dict(x: Mapping[Name, Any]) -> Mapping[Name, Any]:
+    """The point as a plain dictionary: a Counter, say, returns 0 for missing keys."""
+    return x if type(x) is dict else dict(x)
