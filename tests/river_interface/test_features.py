@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spclust.river import SPC, named_stream
-from spclust.river.missing_features import completed, nearest_observed, nlt_observed
-from spclust.river.new_features import with_new_features
+from spclust.stream.missing_features import completed, nearest_observed, nlt_observed
+from spclust.stream.new_features import with_new_features
 from spclust.state.structures import LIVE, view
 from tests.river_interface.streams import KINDS, as_points, learnt, lines, pool, two_blobs
 from tests.strategies import seeds

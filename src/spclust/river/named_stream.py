@@ -13,13 +13,13 @@ from spclust.arrays import Floats, Integers
 from spclust.estimators.times import checked_times
 from spclust.parameters import Params
 from spclust.river.feature_values import Name, in_order, observed_values
-from spclust.river.missing_features import (
+from spclust.stream.missing_features import (
     completed,
     completed_by_heaviest,
     nearest_observed,
     nlt_observed,
 )
-from spclust.river.new_features import with_new_features
+from spclust.stream.new_features import with_new_features
 from spclust.stream.stream import Stream
 
 # Raised by a point that does not have all features as plain numbers: the slow path finds the cause.
@@ -144,33 +144,34 @@ class NamedStream:
 
     def refresh(self) -> None:
         """Make `learn_complete` learn into the memory that the stream has now."""
-        learn, pool, scratch, address = self.stream.point_learner()
+        learn, memory, scratch = self.stream.point_learner()
+        s = self.stream.structures
         d, timed = len(self.names), self.stream.clock is not None
         pick, pack, row, start = self._pick, self._pack, np.empty(d + timed), 8 * timed
 
         def learn_complete(x: Mapping[Name, Any], t: Any) -> int:
             """Learn a point that has exactly the known features.
 
-            Returns 1 if it was learnt, -1 if `make_room` has to follow. Returns 0, or raises one of
+            Returns 1 if it was learnt, -1 if `finish` has to follow. Returns 0, or raises one of
             NOT_COMPLETE, and changes nothing if it is not such a point.
             """
-            if len(x) != d or (not can_follow(t, pool) if timed else t is not None):
+            if len(x) != d or (not can_follow(t, s) if timed else t is not None):
                 return 0
             if timed:
                 row[0] = t
             pack(row, start, *pick(x if type(x) is dict else _as_dict(x)))
-            learnt: int = learn(pool, row, scratch, address)  # 0 if a number is not finite
+            learnt: int = learn(memory, row, scratch, 1)  # 0 if a number is not finite
             return learnt
 
         self.learn_complete = learn_complete
 
-    def make_room(self) -> None:
+    def finish(self) -> None:
         """Prune, after `learn_complete` returned -1."""
-        pool = self.stream.pool
+        before = self.stream.structures
         try:
-            self.stream.make_room()
+            self.stream.finish()
         finally:
-            if self.stream.pool is not pool:  # it has grown
+            if self.stream.structures is not before:  # it has grown
                 self.refresh()
 
 

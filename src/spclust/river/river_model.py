@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from spclust.arrays import Booleans, Floats
-from spclust.estimators.spc import online_params
+from spclust.estimators.fit import online_parameters
 from spclust.estimators.times import checked_times
 from spclust.parameters import FIXED, TABLE, Params, validate
 from spclust.river.dataframes import numbers_in
@@ -56,7 +56,7 @@ class RiverModel:
             if learnt == 1:
                 return
             if learnt == -1:
-                known.make_room()
+                known.finish()
                 return
         self._learn_values(observed_values(x), t)
 
@@ -146,4 +146,4 @@ class RiverModel:
         kind = kind_for(self.covariance_type, d)
         if self._known is not None:
             kind = self._known.stream.params.kind
-        return online_params(self, d, kind)
+        return online_parameters(self, d, kind)

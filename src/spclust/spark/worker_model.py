@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from sklearn.base import clone
 
 from spclust.arrays import Floats
-from spclust.estimators.last_batch import SOMETHING_ELSE
+from spclust.estimators.last_batch import SUPERSEDED
 from spclust.estimators.spc import SPC
 
 
@@ -36,4 +36,4 @@ def model_bytes(model: SPC) -> bytes | None:
 
 def _drop_last_batch(model: SPC) -> None:
     """Drop the rows of the last batch: otherwise `to_bytes` computes and stores their labels."""
-    model._last = SOMETHING_ELSE
+    model._fitted.last_batch = SUPERSEDED

@@ -15,15 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from spclust.arrays import Booleans, Floats
+from spclust.covariance.export import Covariances, covariances_of
 from spclust.numerics.eight import LANES
 from spclust.state.kinds import DIAGONAL, LOWRANK, SPHERICAL
-from spclust.state.structures import (
-    REACH,
-    Spreads,
-    means,
-    spreads_of,
-    view,
-)
+from spclust.state.structures import means
 from spclust.stream.stream import Stream
 
 
@@ -89,15 +84,15 @@ def _by_factors(W: Floats, y: Floats, observed: Booleans) -> tuple[Floats, Float
     return np.einsum("kd,kd->k", rest, rest), z
 
 
-def _by_low_rank(spreads: Spreads, y: Floats, observed: Booleans) -> tuple[Floats, Floats]:
+def _by_low_rank(covariances: Covariances, y: Floats, observed: Booleans) -> tuple[Floats, Floats]:
     """Sigma = base I + V^T M V: by Woodbury's identity only rank x rank systems are solved."""
     k, start = len(y), 0
     q, z = np.empty(k), np.empty((k, np.count_nonzero(~observed)))
-    for i, rank in enumerate(spreads.rank):
-        base, V = spreads.base[i], spreads.V[start : start + rank]
+    for i, rank in enumerate(covariances.rank):
+        base, V = covariances.base[i], covariances.V[start : start + rank]
         start += rank
         M = np.zeros((rank, rank))
-        M[np.tril_indices(rank)] = spreads.Sigma[i, 0, : rank * (rank + 1) // 2]
+        M[np.tril_indices(rank)] = covariances.Sigma[i, 0, : rank * (rank + 1) // 2]
         M += np.tril(M, -1).T - base * np.eye(rank)
         seen, inside = V[:, observed], V[:, observed] @ y[i]
         t = np.linalg.solve(base * np.eye(rank) + M @ (seen @ seen.T), M @ inside)
@@ -115,28 +110,28 @@ class _Geometry(NamedTuple):
     kind: int  # of the covariances
     differences: Floats  # (k, d) the point minus each mean, NaN where it is missing
     factors: Floats  # (k, t) W, row by row, with W^T W = Sigma^-1
-    low_rank: Spreads | None  # in place of factors
+    low_rank: Covariances | None  # in place of factors
 
 
 def _geometry(stream: Stream, x: Floats) -> _Geometry:
-    s, slots = view(stream.pool), stream.order()
+    s, slots = stream.structures, stream.order()
     blocks, lanes = slots // LANES, slots % LANES
     # Differences first, as in the kernels: far from the origin no digits are lost.
     y = (x - s.anchor[blocks, :, lanes] - s.drift[blocks, :, lanes]) / stream.params.scale
-    y = np.clip(y, -s.head[REACH], s.head[REACH])
+    y = np.clip(y, -s.reach, s.reach)
     kind = stream.params.kind
-    low_rank = spreads_of(slots, s) if kind == LOWRANK else None
+    low_rank = covariances_of(slots, s) if kind == LOWRANK else None
     return _Geometry(kind, y, s.whiten[blocks, :, lanes], low_rank)
 
 
 def _weights(stream: Stream) -> Floats:
     """Weight (k,) of each structure, oldest first."""
-    s, order = view(stream.pool), stream.order()
-    weights: Floats = s.total[order] / s.mass[order]
+    s, order = stream.structures, stream.order()
+    weights: Floats = s.total[order] / s.damping[order]
     return weights
 
 
 def _mean(stream: Stream, structure: int) -> Floats:
     """Mean (d,) of a structure, counted by age."""
-    mean: Floats = means(view(stream.pool), stream.order()[structure : structure + 1])[0]
+    mean: Floats = means(stream.structures, stream.order()[structure : structure + 1])[0]
     return mean
