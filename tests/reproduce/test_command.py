@@ -109,6 +109,7 @@ def test_the_report_has_short_lines(out):
 def test_the_report_needs_nothing_but_itself(out):
     html = (out / "report.html").read_text()
     assert html.count('src="data:image/png;base64,') == 6
+    assert html.count("<table>") == 2 * len(TITLES) + 2
     assert not re.search(r'(src|href)="(?!data:)', html)
     assert "http" not in re.sub(r"base64,[^\"]*", "", html)
     for name in (*TITLES, "circles", "merging"):

@@ -219,7 +219,7 @@ def _chapter(experiment: Experiment, outcome: Outcome, figures: str) -> list[str
 def _judged(verdict: Verdict) -> str:
     """A claim, whether it holds, and the scores."""
     holds = "Holds" if verdict.holds else "**Does not hold**"
-    return f"{verdict.claim} {holds}: {verdict.found}."
+    return f"{verdict.claim} {holds} ({verdict.found})."
 
 
 def _file_order(experiment: Experiment, results: Results) -> str:
@@ -262,7 +262,7 @@ def _parameters(outcome: Outcome) -> list[str]:
 
 def _words(parameters: Mapping[str, Any]) -> str:
     return ", ".join(
-        f"{name} = {value:.4g}" if isinstance(value, float) else f"{name} = {value}"
+        f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}"
         for name, value in parameters.items()
     )
 
