@@ -1,1 +1,1 @@
-"""Speed of SPC beside other stream clusterers; run it with `python -m benchmarks`."""
+"""Speed of SPC compared with other stream clusterers; run it with `python -m benchmarks`."""

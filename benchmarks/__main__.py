@@ -37,19 +37,19 @@ class Display:
     started: float = field(default_factory=time.perf_counter)
 
     def step(self, title: str, steps: int) -> TaskID:
-        """Announce something with so many steps; the number is the handle for `advance`."""
+        """Announce a phase with its number of steps; return the handle for `advance`."""
         if not self.console.is_terminal:
             self.console.print(f"{time.perf_counter() - self.started:5.0f} s  {title}")
         return self.bar.add_task(title, total=steps)
 
     def advance(self, task: TaskID, what: str) -> None:
-        """One step is done, and this one is next."""
+        """Count a step, and show the name of the next."""
         self.bar.update(task, advance=1, what=what)
 
 
 @contextmanager
 def display(console: Console) -> Iterator[Display]:
-    """A display that vanishes when everything is done."""
+    """A display that is removed at the end."""
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     with Progress(
         *columns,
@@ -63,7 +63,7 @@ def display(console: Console) -> Iterator[Display]:
 
 
 def run_groups(groups: Sequence[Group], results: Results, log: Path, shown: Display) -> None:
-    """Run all jobs; within a group round after round, so that noise hits everybody alike."""
+    """Run all jobs; within a group in rounds, so that noise affects all competitors alike."""
     competitors = {job.competitor.name: job.competitor for group in groups for job in group.jobs}
     with log.open("w") as stderr, Pool(competitors.values(), stderr) as pool:
         task = shown.step("starting all competitors", len(competitors))
@@ -76,7 +76,7 @@ def run_groups(groups: Sequence[Group], results: Results, log: Path, shown: Disp
 
 
 def run_group(group: Group, pool: Pool, results: Results, shown: Display) -> None:
-    """Every round runs every job once; a job that failed is not tried again."""
+    """Run every job once in each round; a job that failed is not repeated."""
     plans: dict[Key, tuple[int, int]] = {}
     for number in range(1, group.rounds + 1):
         task = shown.step(f"{group.title}: round {number} of {group.rounds}", len(group.jobs))
@@ -103,7 +103,7 @@ def run_group(group: Group, pool: Pool, results: Results, shown: Display) -> Non
 
 
 def run_startup(results: Results, rounds: dict[str, int], shown: Display) -> None:
-    """Time new processes."""
+    """Time the start of new processes."""
     for what, times in rounds.items():
         task = shown.step(f"SPC: {what}", times)
         for _ in range(times):
@@ -113,7 +113,7 @@ def run_startup(results: Results, rounds: dict[str, int], shown: Display) -> Non
 
 
 def chosen(only: Sequence[str]) -> list[Competitor]:
-    """Peers whose names contain one of the words; all of them if there are no words."""
+    """Peers whose names contain one of the words; all peers if there are no words."""
     return [
         peer
         for peer in PEERS
@@ -122,7 +122,7 @@ def chosen(only: Sequence[str]) -> list[Competitor]:
 
 
 def arguments() -> argparse.Namespace:
-    """What the command line says."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a first impression in 90 seconds")
     parser.add_argument(
@@ -134,7 +134,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Measure, show and store; 1 if `--check` was asked for and a target is not met."""
+    """Measure, show and store; return 1 if `--check` is given and a target is not met."""
     options = arguments()
     options.out.mkdir(parents=True, exist_ok=True)
     console = Console() if sys.stdout.isatty() else Console(width=160)

@@ -1,9 +1,10 @@
-"""No parameter: `python -m benchmarks.automatic FOLDER`, NMI with nothing set but n_structures=100.
+"""Defaults: `python -m benchmarks.automatic FOLDER`, NMI of SPC(n_structures=100).
 
-Every set in the order of its file and in shuffles. Beside SPC: the best fixed scale and eps that a
-search finds for each set, with its labels at hand; stream clusterers of River, with their defaults;
-Birch and HDBSCAN of scikit-learn, which see all the data. FOLDER holds aggregation.csv,
-shapes/*.csv and dim*.npz; without it, generated sets alone. Writes a table, JSON and a plot.
+Every set is learnt in file order and in shuffled orders. SPC is compared with the best fixed scale
+and eps that a search with known labels finds for each set; with stream clusterers of River, with
+their defaults; and with Birch and HDBSCAN of scikit-learn, which see all the data. FOLDER holds
+aggregation.csv, shapes/*.csv and dim*.npz; without it only generated sets are used. Writes a table,
+JSON and a plot.
 """
 
 import argparse
@@ -26,7 +27,7 @@ OUT = Path("output/bench/automatic.json")
 N = 100
 SCALES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 1.0, 2.0)  # of the mean standard deviation of a feature
 EPS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
-# Clusters, features, and how many standard deviations apart any two of them are, at least.
+# Clusters, features, and the minimum distance of two clusters in standard deviations.
 GAUSSIANS = [
     (5, 2, 6), (12, 2, 4), (30, 2, 6), (50, 2, 6), (6, 5, 5), (50, 5, 6),
     (20, 10, 6), (2, 10, 5), (10, 20, 6), (30, 50, 6), (50, 50, 6),
@@ -35,26 +36,26 @@ Data = tuple[Any, Any]
 
 
 def gaussians(k: int, d: int, apart: float, seed: int = 0, n: int = 4000) -> Data:
-    """Gaussians of unequal sizes, spreads and shapes; centres uniform in a box that fits them."""
+    """Gaussians of unequal weights, sizes and shapes; centres uniform in a box that fits them."""
     rng = np.random.default_rng([seed, k, d])
-    shares, spread = rng.dirichlet(np.full(k, 3.0)), 10.0 ** rng.uniform(-0.3, 0.3, size=k)
+    shares, size = rng.dirichlet(np.full(k, 3.0)), 10.0 ** rng.uniform(-0.3, 0.3, size=k)
     box, centres = apart * k ** (1.0 / min(d, 3)), np.empty((0, d))
     while len(centres) < k:
         box *= 1.001
         new, i = rng.uniform(0.0, box, size=d), len(centres)
-        far = np.linalg.norm(centres - new, axis=1) > 0.5 * apart * (spread[:i] + spread[i]) * 1.8
+        far = np.linalg.norm(centres - new, axis=1) > 0.5 * apart * (size[:i] + size[i]) * 1.8
         if far.all():
             centres = np.vstack([centres, new])
     y = rng.choice(k, size=n, p=shares)
     shapes = [np.linalg.qr(rng.normal(size=(d, d)))[0] * 10.0 ** rng.uniform(-0.2, 0.2, size=d)
               for _ in range(k)]  # fmt: skip
     noise = rng.normal(size=(n, d))
-    X = [centres[c] + spread[c] * (shapes[c] @ e) for c, e in zip(y, noise, strict=True)]
+    X = [centres[c] + size[c] * (shapes[c] @ e) for c, e in zip(y, noise, strict=True)]
     return np.array(X), y
 
 
 def sets(folder: Path | None) -> Iterator[tuple[str, Data]]:
-    """Names and data, those of the folder first."""
+    """Names and data of all sets, those of the folder first."""
     for path in sorted(
         [*folder.glob("aggregation.csv"), *folder.glob("shapes/*.csv")] if folder else []
     ):
@@ -70,7 +71,7 @@ def sets(folder: Path | None) -> Iterator[tuple[str, Data]]:
 
 
 def orders(data: Data, shuffles: int) -> Iterator[Data]:
-    """The set as it is, and shuffled."""
+    """The set in file order, and shuffled."""
     X, y = data
     yield X, y
     for seed in range(shuffles):
@@ -79,12 +80,12 @@ def orders(data: Data, shuffles: int) -> Iterator[Data]:
 
 
 def score(y: Any, labels: Any) -> float:
-    """NMI; noise, if there is any, is one more cluster."""
+    """NMI; noise is one more cluster."""
     return float(normalized_mutual_info_score(y, labels))
 
 
 def river_labels(name: str, X: Any) -> list[int]:
-    """Labels of a clusterer of River with its defaults, after it has learnt all."""
+    """Labels of a clusterer of River with its defaults, after the stream."""
     from river import cluster
 
     model = getattr(cluster, name)()
@@ -104,7 +105,7 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
 
 
 def best_fixed(data: Data, shuffles: int) -> tuple[float, float, float]:
-    """Mean NMI of the best scale and eps, relative to the data, and what they are."""
+    """Mean NMI of the best scale and eps, and their values; scale is relative to the data."""
     found = np.zeros((len(SCALES), len(EPS)))
     unit = float(np.mean(np.std(data[0], axis=0)))
     for X, y in orders(data, shuffles):
@@ -118,7 +119,7 @@ def best_fixed(data: Data, shuffles: int) -> tuple[float, float, float]:
 
 
 def measured(data: Data, shuffles: int, fewer: int, others: bool) -> dict[str, Any]:
-    """NMI of everyone on one set; of slow ones in fewer orders; None if one fails."""
+    """NMI of all methods on one set, of slow ones in fewer orders; 0 if a method fails."""
     ours = [score(y, SPC(N).fit(X).labels_) for X, y in orders(data, shuffles)]
     fixed, scale, eps = best_fixed(data, fewer)
     row: dict[str, Any] = {
@@ -131,7 +132,7 @@ def measured(data: Data, shuffles: int, fewer: int, others: bool) -> dict[str, A
         few = 0 if name in ("Birch", "HDBSCAN") or data[0].shape[1] > 100 else fewer
         try:
             row[name] = float(np.mean([score(y, labels(X)) for X, y in orders(data, few)]))
-        except Exception as error:  # some of them fail on some sets: that is a result, too
+        except Exception as error:  # a failure is a result too
             row[name], row[f"{name} failed"] = 0.0, f"{type(error).__name__}: {error}"
     return row
 
@@ -146,7 +147,7 @@ def unit_curve(data: Data) -> dict[str, Any]:
 
 
 def draw(curves: dict[str, Any], path: Path) -> None:
-    """The plot of NMI over units."""
+    """Plot NMI against the unit of the data."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,8 +1,8 @@
-"""The command beside the library: `python -m benchmarks.command`, a table on the terminal.
+"""The command against the library: `python -m benchmarks.command`, a table on the terminal.
 
 A stream is written as CSV, with all digits, and as Parquet. The library learns it from memory, the
-command from these files, each in a process of its own. Like is compared with like: rows a
-second while they learn, and rows a second with the start, which is that of the process for the
+command from these files, each in a process of its own. Two throughputs are compared: rows a second
+during learning, and rows a second including the start, which is the start of the process for the
 command, and the import and the first points for the library.
 """
 
@@ -28,7 +28,7 @@ from rich.table import Table
 STRUCTURES = 50
 AT_A_TIME = 100_000
 MOST_MEMORY = 400.0  # MB
-SHARES = {"CSV": 0.4, "Parquet": 0.7}  # of the library's throughput, at least; labels not asked for
+SHARES = {"CSV": 0.4, "Parquet": 0.7}  # minimum share of the library's throughput, without labels
 
 LIBRARY = """
 import json, sys, time
@@ -52,8 +52,8 @@ class Result(NamedTuple):
 
     what: str
     whole: float  # rows a second, the start included
-    learning: float  # rows a second, while it reads and learns
-    memory: float  # MB, resident, at the most
+    learning: float  # rows a second, during reading and learning
+    memory: float  # maximum resident MB
     target: float | None = None
 
 
@@ -80,7 +80,7 @@ def write_files(folder: Path, rows: int, d: int) -> None:
 
 
 def library(rows: int, d: int) -> tuple[float, float]:
-    """Rows a second that the library learns from memory, with its start and without."""
+    """Rows a second that the library learns from memory, with and without its start."""
     command = [sys.executable, "-c", LIBRARY, str(rows), str(d)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     whole, learning = json.loads(done.stdout)
@@ -88,7 +88,7 @@ def library(rows: int, d: int) -> tuple[float, float]:
 
 
 def command(rows: int, *arguments: str) -> tuple[float, float, float]:
-    """Rows a second of the command as a whole and while it learns, and its memory in MB."""
+    """Rows a second of the command in total and during learning, and its memory in MB."""
     with tempfile.TemporaryFile() as out:
         started = time.perf_counter()
         child = subprocess.Popen(
@@ -121,7 +121,7 @@ def measured(rows: int, d: int) -> list[Result]:
 
 
 def report(results: list[Result], rows: int, d: int) -> bool:
-    """Print a table; whether all targets are met."""
+    """Print a table; return True if all targets are met."""
     table = Table(title=f"{rows:,} rows of {d} columns, {STRUCTURES} structures")
     for title in (
         "",

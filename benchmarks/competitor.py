@@ -1,4 +1,4 @@
-"""What the benchmark asks of everyone who takes part."""
+"""Interface of a competitor."""
 
 import importlib
 import json
@@ -12,7 +12,7 @@ RADII_FILE = Path(__file__).with_name("radii.json")
 
 
 def stored_radius(name: str, stream: str, n: int) -> float:
-    """Radius with which the competitor holds about n micro-clusters; see `tuning`."""
+    """Radius with which the competitor holds about n micro-clusters; see `radius_search`."""
     radii = json.loads(RADII_FILE.read_text())
     try:
         return float(radii[name][stream][str(n)])
@@ -21,26 +21,26 @@ def stored_radius(name: str, stream: str, n: int) -> float:
 
 
 class Competitor:
-    """What the benchmark asks of everyone; `build` comes before anything else.
+    """Interface of a competitor; `build` is called first.
 
-    `learn_one`, `learn_batch` and `predict` give the function to be called, so that no wrapper is
-    on the clock.
+    `learn_one`, `learn_batch` and `predict` return the function to call, so that no wrapper is
+    timed.
     """
 
     name: str
-    package: str  # the module that has to be there
-    batches: tuple[int, ...] = ()  # rows per call, for those who take more than one
+    package: str  # required module
+    batches: tuple[int, ...] = ()  # rows per call, if it learns batches
     predicts = True
     pickles = True
-    tuned = False  # whether a radius decides the number of micro-clusters
-    choices: tuple[float, ...] = ()  # all values of the radius, where it is not a real number
+    tuned = False  # True if a radius determines the number of micro-clusters
+    choices: tuple[float, ...] = ()  # all values of the radius, if it is not a real number
     threads = 1
     warm_up = 0.0  # seconds of learning that a just-in-time compiler needs on each stream
     model: Any
-    parameters: dict[str, Any]  # what `build` has set; everything else is the package's default
+    parameters: dict[str, Any]  # set by `build`; all others are the package's defaults
 
     def available(self) -> str | None:
-        """None, or the reason in one line why this competitor cannot take part."""
+        """None, or the reason why this competitor cannot run, in one line."""
         try:
             importlib.import_module(self.package)
         except ModuleNotFoundError as error:
@@ -50,15 +50,15 @@ class Competitor:
         return None
 
     def build(self, stream: Stream, n: int, radius: float | None = None) -> None:
-        """Make a new model for about n micro-clusters; the stored radius unless one is given."""
+        """Create a model for about n micro-clusters, with the stored radius by default."""
         raise NotImplementedError
 
     def radius_for(self, stream: Stream, n: int, radius: float | None) -> float:
-        """The given radius, or else the stored one."""
+        """The given radius, or the stored one."""
         return stored_radius(self.name, stream.name, n) if radius is None else radius
 
     def points(self, rows: Rows) -> Sequence[Any]:
-        """The rows as single points in the form that the competitor takes."""
+        """The rows as single points in the competitor's format."""
         return list(rows)
 
     @property
@@ -73,9 +73,9 @@ class Competitor:
 
     @property
     def predict(self) -> Callable[[Any], Any]:
-        """Function that tells clusters: of rows, or of one point for those without batches."""
+        """Function that predicts clusters: of rows, or of one point without batches."""
         return self.model.predict  # type: ignore[no-any-return]
 
     def micro_clusters(self) -> int:
-        """Micro-clusters that the model holds at present."""
+        """Present number of micro-clusters of the model."""
         raise NotImplementedError

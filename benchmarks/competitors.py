@@ -1,11 +1,11 @@
-"""Everyone who takes part: SPC, and one small class for each peer.
+"""List of all competitors: SPC, its variants and the peers.
 
-To add a peer, write such a class and append it to `PEERS`. Radii that decide how many
-micro-clusters a method holds are found by `python -m benchmarks.tuning`, which stores them in
-`radii.json`; nobody is tuned by hand. Optional packages are imported only in the competitor's own
-process.
+To add a peer, write a class like those in `peers_river.py` and append it to `PEERS`. Radii that
+determine the number of micro-clusters are found by `python -m benchmarks.radius_search`, which
+stores them in `radii.json`; no competitor is tuned by hand. Optional packages are imported only in
+the competitor's own process.
 """
-# ruff: noqa: D102 - what the members mean is said once, in Competitor
+# ruff: noqa: D102 - members are documented in Competitor
 
 import os
 from collections.abc import Callable
@@ -24,7 +24,7 @@ from benchmarks.streams import Stream
 
 
 class Spc(Competitor):
-    """SPC of the library beside this folder."""
+    """SPC of this repository."""
 
     package = "spclust"
     batches = (10_000,)

@@ -1,7 +1,7 @@
-"""Many features: `python -m benchmarks.dimension`, tables on the terminal and a picture.
+"""Many features: `python -m benchmarks.dimension`, tables on the terminal and a figure.
 
 Low rank against dense matrices on 1,024 points of 1,024 features; a long stream of 768 features
-whose clusters drift; and how time and memory grow with the number of features.
+whose clusters drift; and the growth of time and memory with the number of features.
 """
 
 import argparse
@@ -35,7 +35,7 @@ COLOURS = {"full": "#D55E00", "lowrank": "#0072B2", "diag": "#009E73", "spherica
 
 
 class Finding(NamedTuple):
-    """One number, and the bound that it has to keep, if there is one."""
+    """A number, and its bound, if there is one."""
 
     text: str
     value: float
@@ -45,7 +45,7 @@ class Finding(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Whether the bound is kept."""
+        """The verdict on the bound; empty if there is none."""
         if self.bound is None:
             return ""
         kept = self.value >= self.bound if self.at_least else self.value <= self.bound
@@ -54,7 +54,7 @@ class Finding(NamedTuple):
 
 
 def published_set() -> tuple[Rows, Labels, str]:
-    """The 1,024 points of 1,024 features, from the folder SPCLUST_DATA, or some like them."""
+    """The 1,024 points of 1,024 features from the folder SPCLUST_DATA, or a generated set."""
     default = Path(__file__).parents[2] / "shared" / "data"
     file = Path(os.environ.get("SPCLUST_DATA", default)) / "dim1024.npz"
     if file.is_file():
@@ -64,26 +64,26 @@ def published_set() -> tuple[Rows, Labels, str]:
 
 
 def lapack_seconds(spc: SPC, X: Rows) -> float:
-    """Seconds a point that dense matrices take with LAPACK, at the least.
+    """Lower bound of the seconds a point that dense matrices take with LAPACK.
 
-    From the structures of a model on, each row of X is merged into the nearest one: distances to
-    all, one union, its factor, and distances of the union, both ways. Neither weights nor the
-    search for the closest pair are on the clock.
+    Starting from the structures of a model, each row of X is merged into the nearest one: distances
+    to all, one union, its factor, and distances of the union, both ways. Weights and the search for
+    the closest pair are not included.
     """
     table = spc.structures_
-    means, spreads = table.mean.copy(), table.covariance.copy()
-    factors = np.linalg.inv(np.linalg.cholesky(spreads))
+    means, covariances = table.mean.copy(), table.covariance.copy()
+    factors = np.linalg.inv(np.linalg.cholesky(covariances))
     started = time.perf_counter()
     for x in X:
         distances = [np.sum((W @ (x - mu)) ** 2) for W, mu in zip(factors, means, strict=True)]
         i = int(np.argmin(distances))
         mean = means[i] + (x - means[i]) / 20.0
-        U1 = spreads[i] + np.outer(mean - means[i], mean - means[i])
+        U1 = covariances[i] + np.outer(mean - means[i], mean - means[i])
         U2 = np.eye(len(x)) + np.outer(mean - x, mean - x)
         values, vectors = eigh(U1, U2)
         added = U2 @ vectors * np.sqrt(np.maximum(values - 1.0, 0.0))
-        spreads[i] = U2 + added @ added.T
-        means[i], factors[i] = mean, np.linalg.inv(np.linalg.cholesky(spreads[i]))
+        covariances[i] = U2 + added @ added.T
+        means[i], factors[i] = mean, np.linalg.inv(np.linalg.cholesky(covariances[i]))
         for W, mu in zip(factors, means, strict=True):
             np.sum((W @ (mean - mu)) ** 2)
             np.sum((factors[i] @ (mean - mu)) ** 2)
@@ -91,7 +91,7 @@ def lapack_seconds(spc: SPC, X: Rows) -> float:
 
 
 def against_dense() -> Iterator[Finding]:
-    """Low rank, all points, against dense matrices, some points."""
+    """Low rank (all points) against dense matrices (a few points)."""
     X, y, name = published_set()
     spc = SPC(50, scale=1.0, eps=0.95, covariance_type="lowrank")
     spc.partial_fit(X[:60])  # compiles
@@ -122,18 +122,18 @@ def against_dense() -> Iterator[Finding]:
     yield Finding("NMI of the cut with 16 clusters", round(nmi, 12), "", 1.0)
 
 
-def drifting(start: int, n: int, points: int, d: int = 768, k: int = 50) -> tuple[Rows, Labels]:
+def drift_rows(start: int, n: int, points: int, d: int = 768, k: int = 50) -> tuple[Rows, Labels]:
     """Rows of 50 Gaussians of standard deviation 0.3 whose centres, N(0, I), move by 0.3 each."""
     fixed = np.random.default_rng(d)
-    centres, ways = fixed.normal(size=(k, d)), 0.3 * fixed.normal(size=(k, d))
+    centres, paths = fixed.normal(size=(k, d)), 0.3 * fixed.normal(size=(k, d))
     rng = np.random.default_rng([d, start])
     y = rng.integers(k, size=n)
     moved = (start + np.arange(n))[:, np.newaxis] / points
-    return centres[y] + moved * ways[y] + 0.3 * rng.normal(size=(n, d)), y
+    return centres[y] + moved * paths[y] + 0.3 * rng.normal(size=(n, d)), y
 
 
 def long_stream(points: int) -> Iterator[Finding]:
-    """Low rank with a limit on a stream that drifts: quality, speed, memory."""
+    """Low rank with a maximum rank on a stream that drifts: quality, speed, memory."""
     params: dict[str, Any] = {
         "n_structures": 100,
         "scale": 8.0,
@@ -144,14 +144,14 @@ def long_stream(points: int) -> Iterator[Finding]:
     spc = SPC(**params, covariance_type="lowrank", max_rank=16)
     block, quality, sizes, best = 2000, [], [], np.inf
     for start in range(0, points, block):
-        X, y = drifting(start, block, points)
+        X, y = drift_rows(start, block, points)
         started = time.perf_counter()
         spc.partial_fit(X)
         best = min(best, (time.perf_counter() - started) / block)
         quality.append(normalized_mutual_info_score(y, spc.labels_))
         sizes.append(spc._stream.pool.nbytes / 1e6)
-    full = SPC(**params, covariance_type="full").partial_fit(drifting(0, 110, points)[0])
-    X, _ = drifting(0, 10, points)
+    full = SPC(**params, covariance_type="full").partial_fit(drift_rows(0, 110, points)[0])
+    X, _ = drift_rows(0, 10, points)
     started = time.perf_counter()
     full.partial_fit(X)
     dense = (time.perf_counter() - started) / len(X)
@@ -165,7 +165,7 @@ def long_stream(points: int) -> Iterator[Finding]:
 
 
 def draw(found: list[growth.Cost], file: Path) -> None:
-    """Time and memory against d."""
+    """Plot time and memory against d."""
     figure, (times, sizes) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
     for kind in growth.TYPES:
         here = [one for one in found if one.kind == kind]
@@ -182,14 +182,14 @@ def draw(found: list[growth.Cost], file: Path) -> None:
         axes.grid(alpha=0.3)
         axes.legend(frameon=False)
     figure.suptitle(
-        f"What features cost, with {growth.STRUCTURES} structures (exponents from 64 features on)"
+        f"Cost of features with {growth.STRUCTURES} structures (exponents from 64 features on)"
     )
     figure.savefig(file, dpi=150)
     plt.close(figure)
 
 
-def growing(out: Path) -> Iterator[Finding]:
-    """How the cost of each type grows, and a picture of it."""
+def growth_of_cost(out: Path) -> Iterator[Finding]:
+    """Growth of the cost of each covariance type with d, and a figure."""
     found = list(growth.costs())
     draw(found, out / "dimension.png")
     for kind in growth.TYPES:
@@ -200,7 +200,7 @@ def growing(out: Path) -> Iterator[Finding]:
 
 
 def main() -> int:
-    """Measure, show and store; 1 if a bound is not kept."""
+    """Measure, show and store; return 1 if a bound is exceeded."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.dimension", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("output/bench"), metavar="DIR")
     parser.add_argument("--points", type=int, default=100_000, help="of the stream that drifts")
@@ -208,7 +208,7 @@ def main() -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     console = Console() if sys.stdout.isatty() else Console(width=120)
     findings: list[Finding] = []
-    parts = (against_dense(), long_stream(options.points), growing(options.out))
+    parts = (against_dense(), long_stream(options.points), growth_of_cost(options.out))
     with console.status("measuring"):
         for part in parts:
             table = Table("measured", "value", "", show_header=False)

@@ -1,4 +1,4 @@
-"""How time and memory grow with the number of features, for each type of covariance."""
+"""Growth of time and memory with the number of features, for each type of covariance."""
 
 import math
 import time
@@ -15,13 +15,13 @@ Rows = NDArray[np.float64]
 TYPES = ("full", "lowrank", "diag", "spherical")
 STRUCTURES, RANK, CLUSTERS = 30, 8, 10
 DIMENSIONS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
-_LARGEST_FULL = 512  # beyond, a point takes more than 0.1 s
-MANY = 64  # features: below, what does not depend on them takes most of the time
+_LARGEST_FULL = 512  # with more features a point takes more than 0.1 s
+MANY = 64  # with fewer features, costs that do not depend on them dominate
 _BURN_IN, _PARTS, _SECONDS = 400, 12, 0.1
 
 
 class Cost(NamedTuple):
-    """What a point, and a model, cost."""
+    """Time of a point and memory of a model."""
 
     kind: str
     d: int
@@ -37,13 +37,13 @@ def rows(d: int, n: int) -> Rows:
 
 
 def model(kind: str, d: int) -> SPC:
-    """With a scale that grows as distances do: every d sees the same merges."""
+    """A model whose scale grows like distances, so that merges are the same for every d."""
     rank = RANK if kind == "lowrank" else None
     return SPC(STRUCTURES, covariance_type=kind, max_rank=rank, scale=math.sqrt(d), eps=0.95)
 
 
 def cost(kind: str, d: int) -> Cost:
-    """Best of several runs of about the same length."""
+    """Measure one type and d: best of several runs of about the same length."""
     spc, points = model(kind, d), rows(d, _BURN_IN)
     spc.partial_fit(points[: STRUCTURES + 2])  # compiles
     started = time.perf_counter()
@@ -61,7 +61,7 @@ def cost(kind: str, d: int) -> Cost:
 
 
 def costs(dimensions: tuple[int, ...] = DIMENSIONS) -> Iterator[Cost]:
-    """All that is measured, one by one."""
+    """All measurements, one by one."""
     for d in dimensions:
         for kind in TYPES:
             if kind != "full" or d <= _LARGEST_FULL:

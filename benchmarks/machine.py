@@ -1,4 +1,4 @@
-"""On which machine, and with which versions, the numbers were measured."""
+"""Description of the machine and the package versions of a measurement."""
 
 import os
 import platform
@@ -11,7 +11,7 @@ PEERS = ("river", "clusopt_core", "capymoa")
 
 
 def cpu_model() -> str:
-    """Name of the processor, as far as the system tells it."""
+    """Name of the processor, if the system reports it."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""Labelled streams with a few outliers, from data that comes with scikit-learn and River."""
+"""Labelled streams with a few outliers, from datasets of scikit-learn and River."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -60,12 +60,12 @@ def _from_river(dataset: object) -> Labelled:
 
 
 def rare_class(data: Labelled, strange: int, seed: int) -> Case:
-    """All rows but those of one class, and of that one so few that they are a share of 5 %."""
+    """All rows of the other classes, and rows of one class as outliers: a share of 5 %."""
     return _mixed(data, data.y == strange, seed)
 
 
 def one_class(data: Labelled, usual: int, seed: int) -> Case:
-    """All rows of one class, and a few of all others."""
+    """All rows of one class, and a few rows of the others as outliers."""
     return _mixed(data, data.y != usual, seed)
 
 
@@ -77,7 +77,7 @@ def _mixed(data: Labelled, outlier: Flags, seed: int) -> Case:
     return Case(data.X[chosen], outlier[chosen])
 
 
-# Name: rows, and how a seed becomes a stream; where there are several classes, seeds take turns.
+# Name: loader, and function from rows and seed to a stream; the seed selects the class.
 CASES: dict[str, tuple[Callable[[], Labelled], Callable[[Labelled, int], Case]]] = {
     "breast cancer: malignant": (breast_cancer, lambda data, seed: rare_class(data, 1, seed)),
     "phishing sites": (phishing, lambda data, seed: rare_class(data, 1, seed)),

@@ -3,9 +3,9 @@
 Two protocols, both in order of arrival, rows standardised by mean and deviation of the first 100
 (or of the first half, if that is less):
 
-- stream: batches of 100 rows, each scored and then learnt. Methods that learn no streams are fitted
-  anew to the last 500 rows before each batch.
-- halves: everyone learns the first half and scores the second, which nobody learns.
+- stream: batches of 100 rows, each scored and then learnt. Methods that cannot learn streams are
+  refitted to the last 500 rows before each batch.
+- halves: every method learns the first half and scores the second, which is not learnt.
 """
 
 import argparse
@@ -33,17 +33,17 @@ OUT = Path("output/bench/outliers.json")
 
 
 class Method(Protocol):
-    """What a method has to do; it is made from the first batch, which it has yet to learn."""
+    """Interface of a method; it is constructed from the first batch, before learning it."""
 
     def learn(self, X: Rows) -> None:
         """Learn more rows (n, d)."""
 
     def score(self, X: Rows) -> Rows:
-        """How strange each row is (n,): higher is stranger."""
+        """Outlier score (n,) of each row: higher is more outlying."""
 
 
 class Spc:
-    """SPC with default parameters; scale by a rule that looks at rows of the first batch alone."""
+    """SPC with default parameters; the scale is a statistic of the first batch."""
 
     def __init__(self, first: Rows, seed: int) -> None:
         self.model = SPCOutlierDetector(scale=median_gap(first))
@@ -58,14 +58,14 @@ class Spc:
 
 
 class Refitted:
-    """A method of scikit-learn that is fitted anew to the last rows, up to a window of them."""
+    """A method of scikit-learn that is refitted to a window of the last rows."""
 
     def __init__(self, model: Any, window: int) -> None:
         self.model, self.window = model, window
         self.rows: Rows | None = None
 
     def learn(self, X: Rows) -> None:
-        """Fit to the window that ends with these rows, or to all of these if they are more."""
+        """Fit to the window that ends with these rows, or to all of them if they are more."""
         known = X if self.rows is None else np.concatenate([self.rows, X])
         self.rows = known[-max(self.window, len(X)) :]
         self.model.fit(self.rows)
@@ -76,10 +76,10 @@ class Refitted:
 
 
 class HalfSpaceTrees:
-    """River's, with 25 trees as in its paper.
+    """River's HalfSpaceTrees, with 25 trees as in its paper.
 
-    It scores nothing before its first window is full: that is what it learns first, if this is
-    less than 250 rows, which is its default.
+    It gives no scores before its first window is full: the window is the first rows learnt, at most
+    250, which is the default.
     """
 
     def __init__(self, first: Rows, seed: int) -> None:
@@ -91,7 +91,7 @@ class HalfSpaceTrees:
         self.model: Any = None
 
     def learn(self, X: Rows) -> None:
-        """One by one."""
+        """Learn the rows one by one."""
         if self.model is None:
             self.model = self.trees(
                 n_trees=25, window_size=min(250, len(X)), limits=self.limits, seed=self.seed
@@ -100,12 +100,12 @@ class HalfSpaceTrees:
             self.model.learn_one(dict(enumerate(row)))
 
     def score(self, X: Rows) -> Rows:
-        """One by one."""
+        """Score the rows one by one."""
         return np.array([self.model.score_one(dict(enumerate(row))) for row in X.tolist()])
 
 
 def median_gap(X: Rows) -> float:
-    """Median distance of a row to its nearest neighbour, copies of it left out."""
+    """Median distance of a row to its nearest neighbour, without copies."""
     gaps = NearestNeighbors(n_neighbors=2).fit(np.unique(X, axis=0)).kneighbors()[0][:, 0]
     return float(np.median(gaps))
 
@@ -120,7 +120,7 @@ METHODS: dict[str, Callable[[Rows, int], Method]] = {
 
 
 class Scored(NamedTuple):
-    """How well one method did on one stream, and how long a row took, learning included."""
+    """Scores of one method on one stream, and microseconds a row, learning included."""
 
     auc: float
     precision: float
@@ -128,7 +128,7 @@ class Scored(NamedTuple):
 
 
 def stream(make: Callable[[Rows, int], Method], case: Case, seed: int) -> Scored:
-    """Each batch is scored, then learnt; the first is learnt alone."""
+    """Score each batch, then learn it; the first is only learnt."""
     X = standardised(case.X, BATCH)
     method, scores, start = make(X[:BATCH], seed), [], time.perf_counter()
     method.learn(X[:BATCH])
@@ -140,7 +140,7 @@ def stream(make: Callable[[Rows, int], Method], case: Case, seed: int) -> Scored
 
 
 def halves(make: Callable[[Rows, int], Method], case: Case, seed: int) -> Scored:
-    """The first half is learnt, the second scored."""
+    """Learn the first half, score the second."""
     middle = len(case.X) // 2
     first = min(BATCH, middle)
     X = standardised(case.X, first)
@@ -151,13 +151,13 @@ def halves(make: Callable[[Rows, int], Method], case: Case, seed: int) -> Scored
 
 
 def standardised(X: Rows, first: int) -> Rows:
-    """Rows in units of the deviation of the first of them, from their mean."""
+    """Rows standardised by mean and deviation of the first of them."""
     rows: Rows = StandardScaler().fit(X[:first]).transform(X)
     return rows
 
 
 def judged(outlier: Any, scores: Rows, seconds: float) -> Scored:
-    """Both measures of one run."""
+    """Both scores of one run."""
     auc, precision = roc_auc_score(outlier, scores), average_precision_score(outlier, scores)
     return Scored(float(auc), float(precision), 1e6 * seconds / len(scores))
 
@@ -166,7 +166,7 @@ PROTOCOLS = {"stream": stream, "halves": halves}
 
 
 def run(cases: Sequence[str], methods: Sequence[str], seeds: int) -> list[dict[str, Any]]:
-    """A record for each protocol, stream and method; `missing` says why one is not there."""
+    """A record for each protocol, stream and method; `missing` is the reason if there is none."""
     records: list[dict[str, Any]] = []
     for name in cases:
         load, make_case = CASES[name]
@@ -211,7 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--methods", nargs="*", choices=METHODS, default=list(METHODS))
     parser.add_argument("--out", type=Path, default=OUT)
     chosen = parser.parse_args(arguments)
-    Spc(np.eye(9), 0).learn(np.eye(9))  # compiled before the clock runs
+    Spc(np.eye(9), 0).learn(np.eye(9))  # compiles before anything is timed
     records = run(chosen.cases, chosen.methods, chosen.seeds)
     console = Console(width=150)
     for protocol in PROTOCOLS:

@@ -1,5 +1,5 @@
-"""Peers that learn arrays of rows: those of clusopt_core and of scikit-learn."""
-# ruff: noqa: D102 - what the members mean is said once, in Competitor
+"""Peers that learn arrays: clusopt_core and scikit-learn."""
+# ruff: noqa: D102 - members are documented in Competitor
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from benchmarks.streams import Rows, Stream
 
 
 class ClusoptClustream(Competitor):
-    """CluStream in C++; it starts from a k-means of the first 1,000 rows, before the clock."""
+    """CluStream in C++; it starts from a k-means of the first 1,000 rows, which is not timed."""
 
     name = "clusopt CluStream"
     package = "clusopt_core.cluster"

@@ -1,5 +1,5 @@
 """Stream clusterers of MOA, through CapyMOA."""
-# ruff: noqa: D102 - what the members mean is said once, in Competitor
+# ruff: noqa: D102 - members are documented in Competitor
 
 import os
 import shutil
@@ -11,13 +11,13 @@ from benchmarks.streams import Rows, Stream
 
 
 class Moa(Competitor):
-    """Everything from MOA, which runs in Java, through CapyMOA: points are its instances."""
+    """Base of MOA's clusterers, which run in Java: points are CapyMOA's instances."""
 
     package = "capymoa.cluster"
     predicts = False
     pickles = False
     warm_up = 2.0
-    unit = 1.0  # the points are divided by this
+    unit = 1.0  # points are divided by this
 
     def available(self) -> str | None:
         if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
@@ -25,7 +25,7 @@ class Moa(Competitor):
         return super().available()
 
     def schema(self, stream: Stream) -> Any:
-        """The description of the columns that MOA wants to have."""
+        """MOA's description of the columns."""
         from capymoa.stream import Schema
 
         names = [f"x{i}" for i in range(stream.dimensions)]
@@ -38,7 +38,7 @@ class Moa(Competitor):
 
         points = [LabeledInstance.from_array(self.model.schema, row, 0) for row in rows / self.unit]
         for point in points:
-            _ = point.java_instance  # made when asked for: not on the clock
+            _ = point.java_instance  # created on first use: not timed
         return points
 
     @property
@@ -62,7 +62,7 @@ class MoaClustream(Moa):
 
 
 class MoaClustree(Moa):
-    """ClusTree: a tree whose height, a whole number, decides how many micro-clusters there are."""
+    """ClusTree: the height of its tree, an integer, determines the number of micro-clusters."""
 
     name = "MOA ClusTree"
     tuned = True
@@ -76,9 +76,9 @@ class MoaClustree(Moa):
 
 
 class MoaDenstream(Moa):
-    """DenStream; its epsilon may not exceed 1, so that it gets the stream in a larger unit.
+    """DenStream; its epsilon is at most 1, so that the stream is divided by a unit.
 
-    MOA tells its potential micro-clusters only, not the outliers that it looks at too.
+    MOA reports potential micro-clusters only, not its outlier micro-clusters.
     """
 
     name = "MOA DenStream"

@@ -1,5 +1,5 @@
 """Stream clusterers of River."""
-# ruff: noqa: D102 - what the members mean is said once, in Competitor
+# ruff: noqa: D102 - members are documented in Competitor
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from benchmarks.streams import Rows, Stream
 
 
 class River(Competitor):
-    """Everything from River: points are dictionaries, one for each call."""
+    """Base of River's clusterers: points are dictionaries, one for each call."""
 
     package = "river.cluster"
 
@@ -26,7 +26,7 @@ class River(Competitor):
 
 
 class RiverDbstream(River):
-    """DBSTREAM; with its default fading it would keep only a handful of micro-clusters."""
+    """DBSTREAM; with its default fading it would keep only a few micro-clusters."""
 
     name = "River DBSTREAM"
     tuned = True
@@ -46,7 +46,7 @@ class RiverDbstream(River):
 
 
 class RiverDenstream(River):
-    """DenStream, fading as slowly as DBSTREAM does here: by half in 10,000 points."""
+    """DenStream; it fades like DBSTREAM here, by half in 10,000 points."""
 
     name = "River DenStream"
     tuned = True

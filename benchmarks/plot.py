@@ -1,4 +1,4 @@
-"""The picture: microseconds per point of everyone, one panel for each stream."""
+"""The figure: microseconds per point of all competitors, one panel for each stream."""
 
 from pathlib import Path
 
@@ -14,13 +14,13 @@ from benchmarks.report import number
 from benchmarks.results import Results
 from benchmarks.streams import STREAMS
 
-# Okabe and Ito's palette, which colour-blind readers can tell apart
+# Okabe and Ito's palette, which is distinguishable with any colour vision.
 SPC_COLOUR, PEER_COLOUR = "#D55E00", "#56B4E9"
 MEASURES = ("one", "batch 10,000")
 
 
 def draw(results: Results, file: Path) -> None:
-    """Write the picture of all streams at N=50."""
+    """Draw all streams at N=50 into a file."""
     figure, panels = plt.subplots(
         1, len(STREAMS), figsize=(11, 5), sharex=True, layout="constrained"
     )

@@ -1,4 +1,4 @@
-"""The processes of all competitors: started together, asked one at a time."""
+"""Worker processes of all competitors: started together, used one at a time."""
 
 import json
 import os
@@ -22,12 +22,12 @@ THREAD_VARIABLES = (
 
 
 def environment(threads: int = 1) -> dict[str, str]:
-    """The environment of a process that may use so many threads."""
+    """Environment variables of a process that may use this many threads."""
     return {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(threads))}
 
 
 class Pool:
-    """Workers by the name of their competitor. Those that cannot take part are in `missing`."""
+    """Workers by the name of their competitor; `missing` has those that cannot run."""
 
     def __init__(self, competitors: Iterable[Competitor], log: IO[str]) -> None:
         self.missing: dict[str, str] = {}
@@ -46,7 +46,7 @@ class Pool:
         )
 
     def greet(self, competitor: Competitor) -> None:
-        """Wait until the worker is ready, or note why it is missing."""
+        """Wait until the worker is ready, or store why it is missing."""
         hello = self._answer(competitor.name)
         if reason := hello.get("missing") or hello.get("error"):
             self.missing[competitor.name] = reason
@@ -58,14 +58,14 @@ class Pool:
         try:
             print(json.dumps(job), file=pipe, flush=True)
         except BrokenPipeError:
-            return {"error": "its process has died"}
+            return {"error": "its process has ended"}
         return self._answer(name)
 
     def _answer(self, name: str) -> dict[str, Any]:
         pipe = self.workers[name].stdout
         assert pipe is not None
         line = pipe.readline()
-        answer: dict[str, Any] = json.loads(line) if line else {"error": "its process has died"}
+        answer: dict[str, Any] = json.loads(line) if line else {"error": "its process has ended"}
         return answer
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""The tables on the terminal."""
+"""Tables for the terminal."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ NOTHING = "-"
 
 
 def number(value: float | None) -> str:
-    """A number with three digits that matter, or a dash."""
+    """A number with three significant digits, or a dash."""
     if value is None:
         return NOTHING
     return f"{value:,.0f}" if value >= 1000 else f"{value:#.3g}".rstrip(".")
@@ -27,7 +27,7 @@ def ratio(results: Results, key: Key, spc_call: str) -> float | None:
 
 
 def learning_table(results: Results, stream: str, n: int) -> Table | None:
-    """Everybody's time per point on one stream, the fastest first."""
+    """Time per point of all competitors on one stream, the fastest first."""
     rows = [
         (key, record)
         for key, record in results.records.items()
@@ -57,8 +57,8 @@ def learning_table(results: Results, stream: str, n: int) -> Table | None:
 
 
 def other_table(results: Results, stream: str) -> Table | None:
-    """Predictions, memory and long streams, N=50."""
-    table = Table(title=f"Predicting, memory, long streams: {stream}, N=50", title_justify="left")
+    """Prediction, memory and long streams, N=50."""
+    table = Table(title=f"Prediction, memory, long streams: {stream}, N=50", title_justify="left")
     table.add_column("competitor")
     for name in ("predict us/point", "points/s", "state bytes", "first 10k us/point"):
         table.add_column(name, justify="right")
@@ -109,7 +109,7 @@ def target_table(verdicts: Sequence[Verdict]) -> Table:
 
 
 def parameter_table(results: Results) -> Table:
-    """The parameters of everyone at N=50; all others are the packages' defaults."""
+    """Parameters of all competitors at N=50; all others are the packages' defaults."""
     table = Table(title="Parameters, N=50", title_justify="left")
     for name in ("competitor", "stream", "parameters"):
         table.add_column(name)

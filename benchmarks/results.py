@@ -1,11 +1,11 @@
-"""What was measured: one record for each competitor, stream, N and measure."""
+"""Measurements: one record for each competitor, stream, N and measure."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 
 class Key(NamedTuple):
-    """What a number belongs to; `measure` is "one", "batch 10,000", "predict" and so on."""
+    """Key of a record; `measure` is "one", "batch 10,000", "predict" and so on."""
 
     competitor: str
     stream: str
@@ -15,7 +15,7 @@ class Key(NamedTuple):
 
 @dataclass
 class Record:
-    """Microseconds per point of each round, and what the competitor held after the last."""
+    """Microseconds per point of each round, and the competitor's state after the last."""
 
     us: list[float] = field(default_factory=list)
     points: int = 0
@@ -25,7 +25,7 @@ class Record:
 
     @property
     def best(self) -> float:
-        """The fastest round: noise only ever adds time."""
+        """The fastest round: noise only adds time."""
         return min(self.us)
 
     @property
@@ -35,12 +35,12 @@ class Record:
 
 
 class MissingError(LookupError):
-    """A number that was not measured; the text says why."""
+    """A number was not measured; the message is the reason."""
 
 
 @dataclass
 class Results:
-    """All records, the seconds that starting takes, and who or what is missing for which reason."""
+    """All records, start-up times in seconds, and the reasons for missing competitors or keys."""
 
     records: dict[Key, Record] = field(default_factory=dict)
     startup: dict[str, list[float]] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Results:
         return self.record(Key(competitor, stream, n, measure)).best
 
     def add(self, key: Key, answer: dict[str, Any]) -> None:
-        """Take in a worker's answer to one job, which may hold several measures."""
+        """Add a worker's answer to one job, which may hold several measures."""
         for measure, us in answer["us"].items():
             record = self.records.setdefault(key._replace(measure=measure), Record())
             record.us.append(us)

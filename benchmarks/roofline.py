@@ -1,8 +1,8 @@
-"""Where the time of a point goes: what its operations and its bytes would take at the peak.
+"""Roofline: time of a point against the time of its operations and bytes at peak speed.
 
 `python -m benchmarks.roofline` measures the peak of one core (fused multiply-adds in registers;
-reading from each cache), counts the operations and bytes that a point needs, and sets the time that
-a point takes beside them. `docs/speed.md` explains the table.
+reads from each cache), counts the operations and bytes that a point needs, and compares them with
+the measured time of a point. `docs/speed.md` explains the table.
 """
 
 import time
@@ -36,7 +36,7 @@ def multiply_add(times: int, a: float) -> float:
 
 @njit(fastmath={"contract"})
 def read(memory: np.ndarray, times: int) -> float:
-    """Read all of `memory`, again and again."""
+    """Read all of `memory` several times."""
     y = z = u = v = same(0.0)
     for _ in range(times):
         for i in range(0, memory.size, 32):
@@ -48,7 +48,7 @@ def read(memory: np.ndarray, times: int) -> float:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Best of several rounds, the first one to warm up."""
+    """Best of several rounds; the first warms up."""
     best = np.inf
     for _ in range(ROUNDS):
         started = time.perf_counter()
@@ -74,9 +74,9 @@ def peaks() -> tuple[float, dict[str, float]]:
 
 
 def needs(d: int, grown: int) -> tuple[float, float]:
-    """Operations and bytes of a point: distances both ways of it and of one changed structure.
+    """Operations and bytes of a point: its distances and those of one changed structure, both ways.
 
-    The rest (odds, weights, pairs, one union) is counted at 40 operations a structure.
+    The rest (odds, weights, pairs, one union) is counted as 40 operations a structure.
     """
     factors = (2 * grown + N) * d * (d + 1)
     offsets = 2 * N * 9 * d
@@ -85,7 +85,7 @@ def needs(d: int, grown: int) -> tuple[float, float]:
 
 
 def learnt(name: str) -> tuple[float, int]:
-    """Seconds a point after 50,000 points, and how many structures had grown."""
+    """Seconds a point after 50,000 points, and the number of structures that had grown."""
     blocks = [STREAMS[name].block(index) for index in range(9)]
     model = SPC(N, scale=1.0, eps=0.95)  # as in the other benchmarks
     for block in blocks[:5]:

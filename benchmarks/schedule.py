@@ -1,4 +1,4 @@
-"""Which jobs are run, in which groups, and how often."""
+"""The jobs of the benchmark, their groups and their numbers of rounds."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ OTHER_SIZES = (30, 100, 300)
 
 @dataclass(frozen=True)
 class Job:
-    """One measurement: seconds it may take, and for ageing the points to learn before its end."""
+    """One measurement: its budget in seconds, and for ageing the number of points to learn."""
 
     competitor: Competitor
     stream: str
@@ -25,7 +25,7 @@ class Job:
 
     @property
     def key(self) -> Key:
-        """What the measured number belongs to."""
+        """Key of the measured number."""
         return Key(self.competitor.name, self.stream, self.n, self.measure)
 
 
@@ -38,28 +38,28 @@ class Group:
     rounds: int
 
 
-def learning(competitor: Competitor) -> list[str]:
-    """All ways in which the competitor can be made to learn."""
+def learn_measures(competitor: Competitor) -> list[str]:
+    """All measures of learning that the competitor supports."""
     return ["one", *(f"batch {size:,}" for size in competitor.batches)]
 
 
-def everything(competitor: Competitor) -> list[str]:
-    """All that is measured at N=50."""
-    return learning(competitor) + (["predict"] if competitor.predicts else [])
+def all_measures(competitor: Competitor) -> list[str]:
+    """All measures at N=50."""
+    return learn_measures(competitor) + (["predict"] if competitor.predicts else [])
 
 
 def full(peers: Sequence[Competitor] = PEERS) -> Iterator[Group]:
     """The whole benchmark."""
     for stream in STREAMS:
         yield Group(stream, tuple(_stream_jobs(stream, peers, 0.5)), rounds=5)
-        # Now and again, because both cores of a shared machine are seldom free at once for long.
+        # Repeated, because both cores of a shared machine are rarely free at the same time.
         yield Group("two cores", tuple(_core_jobs(0.5)), rounds=4)
     others = [
         Job(one, "2-D", n, measure, 0.3)
         for n in OTHER_SIZES
         for one in (SPC, *peers)
         for measure in ("one", "batch 10,000")
-        if measure in learning(one)
+        if measure in learn_measures(one)
     ]
     yield Group("2-D, other N", tuple(others), rounds=2)
     ageing = [Job(SPC, stream, 50, "ageing", float("inf"), MILLION) for stream in STREAMS]
@@ -74,7 +74,7 @@ def quick(peers: Sequence[Competitor] = PEERS) -> Iterator[Group]:
             Job(one, stream, 50, measure, 0.1)
             for one in (SPC, *peers)
             for measure in ("one", "batch 10,000")
-            if measure in learning(one)
+            if measure in learn_measures(one)
         ]
         yield Group(stream, tuple(jobs), rounds=2)
     yield Group("long stream", (Job(SPC, "2-D", 50, "ageing", float("inf"), MILLION),), rounds=1)
@@ -82,7 +82,7 @@ def quick(peers: Sequence[Competitor] = PEERS) -> Iterator[Group]:
 
 def _stream_jobs(stream: str, peers: Sequence[Competitor], budget: float) -> Iterator[Job]:
     for one in (SPC, *peers):
-        for measure in everything(one):
+        for measure in all_measures(one):
             yield Job(one, stream, 50, measure, budget)
     for n in OTHER_SIZES:
         yield Job(SPC, stream, n, "batch 10,000", budget)

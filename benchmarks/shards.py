@@ -1,9 +1,9 @@
 """Shards: `python -m benchmarks.shards [FOLDER]`, quality and cost of 1 to 1,024 models merged.
 
-One process plays all shards, one after the other. The points of a stream are dealt to them at
-random, or sorted by cluster, so that each shard sees other clusters; the models are merged 32 at a
-time, as on Spark and Dask, and all at once. FOLDER holds aggregation.csv; without it, a set like
-it. Writes a table, JSON and a plot. Times are those of the processor, not of the clock on the wall.
+One process simulates all shards, one after the other. The points of a stream are assigned to them
+at random, or sorted by cluster, so that each shard sees other clusters; the models are merged 32 at
+a time, as on Spark and Dask, and all at once. FOLDER holds aggregation.csv; without it a generated
+set like it is used. Writes a table, JSON and a plot. Times are processor times, not elapsed times.
 """
 
 import argparse
@@ -26,16 +26,16 @@ from spclust.partitions import MODELS_PER_MERGE
 
 OUT = Path("output/bench/shards.json")
 SHARDS = (1, 4, 16, 64, 256, 1024)
-FEWER = (1, 64)  # in all but the first drawing, and with other numbers of structures
+FEWER = (1, 64)  # for all seeds but the first, and for other numbers of structures
 STRUCTURES, OTHERS = 100, (50, 200)
-SCORED = 20_000  # rows that clusters are compared on
+SCORED = 20_000  # rows that are scored
 SIZES = [(2, 50), (2, 100), (2, 200), (10, 50), (10, 100), (10, 200), (50, 50), (50, 100)]
 Data = tuple[Any, Any]
 Row = dict[str, Any]
 
 
 def aggregation(folder: Path | None, n: int, seed: int) -> Data:
-    """Points of Aggregation, drawn again and again with a little noise."""
+    """Points of Aggregation, drawn with replacement, with a little noise."""
     X, y = datasets.make_aggregation_like(seed=0)
     if folder:
         table = np.loadtxt(folder / "aggregation.csv", delimiter=",", skiprows=1)
@@ -56,7 +56,7 @@ def streams(folder: Path | None, n: int) -> dict[str, Callable[[int], Data]]:
 
 
 def orders(data: Data, seed: int) -> Iterator[tuple[str, Data]]:
-    """The points shuffled, and sorted by cluster: to be cut into shards."""
+    """The points shuffled, and sorted by cluster, before they are cut into shards."""
     order = np.random.default_rng(seed).permutation(len(data[1]))
     X, y = data[0][order], data[1][order]
     yield "dealt", (X, y)
@@ -65,7 +65,7 @@ def orders(data: Data, seed: int) -> Iterator[tuple[str, Data]]:
 
 
 def merged_as_tree(models: list[SPC]) -> tuple[SPC, int]:
-    """One model, merged as Spark does it, and the bytes that are moved for it."""
+    """One model, merged as on Spark, and the number of bytes transferred."""
     data, moved = [model.to_bytes() for model in models], 0
     while len(data) > 1:
         moved += sum(map(len, data))
@@ -75,14 +75,14 @@ def merged_as_tree(models: list[SPC]) -> tuple[SPC, int]:
 
 
 def timed(call: Callable[[], Any]) -> tuple[Any, float]:
-    """What a call returns, and how many milliseconds of the processor it took."""
+    """Result of a call, and its processor time in milliseconds."""
     start = time.process_time()
     result = call()
     return result, 1e3 * (time.process_time() - start)
 
 
 def simulated(data: Data, shards: int, n_structures: int, at_once: bool) -> Row:
-    """Quality and cost of one number of shards."""
+    """Quality and cost for one number of shards."""
     X, y = data
     models = [SPC(n_structures).partial_fit(part) for part in np.array_split(X, shards)]
     (tree, moved), ms = timed(lambda: merged_as_tree(models))
@@ -102,7 +102,7 @@ def _score(model: SPC, X: Any, y: Any) -> float:
 
 
 def measured(name: str, make: Callable[[int], Data], seeds: int, most: int) -> Iterator[Row]:
-    """All rows of one stream: every number of shards once, some of them with more seeds or N."""
+    """All rows of one stream: every number of shards, some of them with more seeds or N."""
     for seed in range(seeds):
         for order, data in orders(make(seed), seed):
             plan = [(STRUCTURES, SHARDS if seed == 0 else FEWER)]
@@ -130,22 +130,22 @@ def sizes() -> Iterator[Row]:
 
 
 def mean_of(rows: list[Row], key: str, **where: Any) -> float:
-    """Mean of a figure over the rows that have some values; NaN if there is none."""
+    """Mean of a column over the rows with the given values; NaN if there is none."""
     found = [row[key] for row in rows if key in row and all(row[k] == v for k, v in where.items())]
     return float(np.mean(found)) if found else float("nan")
 
 
 def draw(rows: list[Row], names: list[str], path: Path) -> None:
-    """NMI against shards, a panel for each stream; and what merging costs."""
+    """Plot NMI against shards, a panel for each stream, and the cost of merging."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
     figure, panels = plt.subplots(1, len(names) + 1, figsize=(15, 3.4), layout="constrained")
-    looks = {"dealt": ("#0072B2", "o"), "sorted": ("#D55E00", "s")}
+    styles = {"dealt": ("#0072B2", "o"), "sorted": ("#D55E00", "s")}
     for axes, name in zip(panels, names, strict=False):
-        for order, (colour, marker) in looks.items():
+        for order, (colour, marker) in styles.items():
             for n_structures, line in ((STRUCTURES, "-"), (OTHERS[0], ":"), (OTHERS[1], "--")):
                 where = {"stream": name, "order": order, "N": n_structures}
                 numbers = SHARDS if n_structures == STRUCTURES else FEWER
@@ -185,8 +185,8 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=SHARDS[-1], help="shards: fewer take less time")
     given = parser.parse_args()
     made, rows, console = streams(given.folder, given.points), [], Console(width=110)
-    threadpool_limits(1)  # the processor's time is that of one core
-    for n_structures in (STRUCTURES, 3):  # kernels are compiled before anything is timed
+    threadpool_limits(1)  # processor time is then the time of one core
+    for n_structures in (STRUCTURES, 3):  # compiles kernels before anything is timed
         for d in (2, 10):
             simulated(gaussians(3, d, 6, n=2000), 4, n_structures, at_once=True)
     for name, make in made.items():

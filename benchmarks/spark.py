@@ -1,12 +1,13 @@
-"""What Spark adds to a point, and what a second worker brings: `python -m benchmarks.spark`.
+"""Overhead of Spark per point, and speed-up by a second worker: `python -m benchmarks.spark`.
 
 The same points, as Parquet files, are learnt by the library alone and by Spark on clusters of one
-and of two executors, each a JVM of its own with one core and its own Python workers. Every way also
-learns a table of a few points in as many files: that is its fixed cost, of starting jobs and of
-merging; the rest, divided by the points, is what a point costs. Turn by turn, best of several.
+and of two executors, each a JVM of its own with one core and its own Python workers. Every method
+also learns a table of a few points in as many files: this is its fixed cost, of starting jobs and
+of merging; the remaining time, divided by the number of points, is the cost of a point. Methods run
+in turn, best of several rounds.
 
-Executors have a core each, as if they were machines: one that may use all cores reads on a second
-core what Python learns on the first. What a second one brings is told for both.
+Executors have a core each, as if they were machines: an executor that may use all cores reads on a
+second core while Python learns on the first. The speed-up is reported for both cases.
 """
 
 import argparse
@@ -35,8 +36,8 @@ from spclust.spark import fit, fit_stream, predict
 
 FILES = 8
 FEW = 4_000  # points of the table that shows the fixed cost
-AT_A_TIME = 10_000  # rows, as Spark hands them over
-SPEEDUP = 1.6  # of two workers over one, at least
+AT_A_TIME = 10_000  # rows of a batch, as in Spark
+SPEEDUP = 1.6  # minimum speed-up of two workers over one
 PARAMETERS: dict[str, dict[str, Any]] = {
     "scale=1.0, eps=0.95": {"scale": 1.0, "eps": 0.95},
     "defaults": {},
@@ -47,7 +48,7 @@ Learn = Callable[[Path], object]  # from a folder of files
 
 
 class Cost(NamedTuple):
-    """Of one way to learn."""
+    """Cost of one method."""
 
     us: float  # microseconds a point
     fixed: float  # seconds
@@ -55,7 +56,7 @@ class Cost(NamedTuple):
 
 
 def write_points(folder: Path, X: NDArray[np.float64]) -> Path:
-    """The points in some files of the same size."""
+    """Write the points into files of the same size."""
     folder.mkdir()
     for number, rows in enumerate(np.array_split(X, FILES)):
         names = [f"x{column}" for column in range(X.shape[1])]
@@ -64,12 +65,12 @@ def write_points(folder: Path, X: NDArray[np.float64]) -> Path:
 
 
 def batches(folder: Path) -> list[NDArray[np.float64]]:
-    """The points of all files, some thousand at a time."""
+    """The points of all files, in batches."""
     return [rows for file in sorted(folder.iterdir()) for rows in read(file)]
 
 
 def read(file: Path) -> list[NDArray[np.float64]]:
-    """The points of one file, read as Spark reads them: by columns."""
+    """The points of one file, read by columns as in Spark."""
     whole = pq.ParquetFile(file)
     return [
         np.column_stack([column.to_numpy() for column in batch.columns])
@@ -78,7 +79,7 @@ def read(file: Path) -> list[NDArray[np.float64]]:
 
 
 def learn_files(folder: Path, model: SPC) -> SPC:
-    """Without Spark."""
+    """Learn all files without Spark."""
     for file in sorted(folder.iterdir()):
         for rows in read(file):
             model.partial_fit(rows)
@@ -86,7 +87,7 @@ def learn_files(folder: Path, model: SPC) -> SPC:
 
 
 def alone(few: Path, many: Path, model: dict[str, Any]) -> dict[str, Learn]:
-    """The ways of the library, without Spark."""
+    """Methods of the library, without Spark."""
     in_memory = {folder: batches(folder) for folder in (few, many)}
     known = learn_files(few, SPC(**model))
 
@@ -107,7 +108,7 @@ def alone(few: Path, many: Path, model: dict[str, Any]) -> dict[str, Learn]:
 
 
 def on_spark(spark: Any, few: Path, model: dict[str, Any], work: Path) -> dict[str, Learn]:
-    """The ways of Spark."""
+    """Methods of Spark."""
     from pyspark.sql import functions as sql
 
     known = learn_files(few, SPC(**model))
@@ -132,7 +133,7 @@ def on_spark(spark: Any, few: Path, model: dict[str, Any], work: Path) -> dict[s
 
 
 def seconds(learn: Learn, folder: Path) -> float:
-    """How long it takes."""
+    """Elapsed time of learning a folder."""
     started = time.perf_counter()
     learn(folder)
     return time.perf_counter() - started
@@ -141,7 +142,7 @@ def seconds(learn: Learn, folder: Path) -> float:
 def measured(
     ways: dict[str, Learn], few: Path, many: Path, points: int, repeats: int
 ) -> dict[str, Cost]:
-    """The cost of each way; a first round, which compiles and starts workers, is left out."""
+    """Cost of each method; a first round, which compiles and starts workers, is not counted."""
     best = {name: [math.inf, math.inf] for name in ways}
     for learn in ways.values():
         learn(few)
@@ -156,7 +157,7 @@ def measured(
 
 
 def overhead(d: int, n: int, points: int, repeats: int, folder: Path) -> None:
-    """Print what a point costs in each way, on one core."""
+    """Print the cost of a point with each method, on one core."""
     few, many = prepared(d, points, folder)
     columns = [text for name in PARAMETERS for text in (f"us a point, {name}", "fixed s", "added")]
     table = Table(f"{d}-D, N = {n}", *columns, title=f"one core, {points:,} points")
@@ -178,13 +179,13 @@ def overhead(d: int, n: int, points: int, repeats: int, folder: Path) -> None:
 
 
 def prepared(d: int, points: int, folder: Path) -> tuple[Path, Path]:
-    """Files of a few points, and of all."""
+    """Write files of a few points, and of all points."""
     X = np.concatenate(list(stream(points, d)))
     return write_points(folder / "few", X[:FEW]), write_points(folder / "many", X)
 
 
 def scaling(d: int, n: int, points: int, repeats: int, folder: Path) -> bool:
-    """Print what two workers bring; whether it is enough."""
+    """Print the speed-up of two workers; return True if it is enough."""
     few, many = prepared(d, points, folder)
     title = f"{points:,} points, {d}-D, N = {n}"
     table = Table("workers", "points/s, learning", "fixed s", "whole s", title=title)

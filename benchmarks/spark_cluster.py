@@ -1,7 +1,7 @@
-"""A Spark cluster of several processes on this machine, and its processes as the system sees them.
+"""A Spark cluster of several processes on this machine, and the list of its processes.
 
 `local-cluster[2,1,1024]` has a driver (this Python and a JVM) and two executors, each a JVM of its
-own with its own Python workers: what is lost when one of them dies is what a cluster loses.
+own with its own Python workers: the end of one of them loses the same state as on a real cluster.
 """
 
 import os
@@ -28,7 +28,7 @@ SETTINGS = {
 
 
 class Process(NamedTuple):
-    """One process of the system."""
+    """A process of the operating system."""
 
     pid: int
     parent: int
@@ -38,7 +38,7 @@ class Process(NamedTuple):
 
 @contextmanager
 def cluster(master: str, folder: Path, more: Mapping[str, str] | None = None) -> Iterator[Any]:
-    """A session on a cluster that keeps its files in a folder."""
+    """A session on a cluster whose files are in a folder."""
     from pyspark.sql import SparkSession
 
     use_java()
@@ -56,17 +56,17 @@ def cluster(master: str, folder: Path, more: Mapping[str, str] | None = None) ->
 
 
 def family(root: int) -> list[Process]:
-    """A process and all that descend from it."""
-    told = subprocess.run(
+    """A process and all its descendants."""
+    listed = subprocess.run(
         ["ps", "-A", "-ww", "-o", "pid=,ppid=,rss=,args="],
         capture_output=True,
         text=True,
         check=True,
     ).stdout
-    everyone = [_process(line) for line in told.splitlines()]
-    found = [one for one in everyone if one.pid == root]
-    for one in found:  # grows meanwhile
-        found += [child for child in everyone if child.parent == one.pid]
+    processes = [_process(line) for line in listed.splitlines()]
+    found = [one for one in processes if one.pid == root]
+    for one in found:  # the list grows during the loop
+        found += [child for child in processes if child.parent == one.pid]
     return found
 
 
@@ -76,7 +76,7 @@ def _process(line: str) -> Process:
 
 
 def roles(root: int) -> dict[str, list[Process]]:
-    """The processes of the cluster whose driver is `root`, by what they do."""
+    """The processes of the cluster whose driver is `root`, by role."""
     found: dict[str, list[Process]] = {
         "driver Python": [],
         "driver JVM": [],
@@ -96,9 +96,9 @@ def roles(root: int) -> dict[str, list[Process]]:
 
 
 def bind_executors(root: int, count: int) -> None:
-    """Give each executor, and what it starts from now on, one core: as a machine of its own has.
+    """Bind each executor, and the processes it starts from now on, to one core.
 
-    Waits until `count` of them are there. Linux only.
+    Waits until there are `count` executors. Linux only.
     """
     while len(executors := roles(root)["executor JVMs"]) < count:
         time.sleep(0.2)

@@ -1,17 +1,17 @@
-"""A stream on Spark left running: does anything grow? `python -m benchmarks.spark_soak`.
+"""Soak test of a stream on Spark: `python -m benchmarks.spark_soak` checks that nothing grows.
 
-Points are made up as fast as they are learnt, on a cluster of two executors. Memory of all
-processes, what the heaps of the JVMs hold after a collection, the size of the checkpoint with the
-state store, points a second and the length of a trigger are looked at every few seconds. What has
-grown by more than a tenth from the second third of the run to the last one, by the medians, is not
-flat. A table goes to the terminal, a picture to output/bench/spark_soak.png.
+Points are generated as fast as they are learnt, on a cluster of two executors. Sampled every few
+seconds: memory of all processes, heaps of the JVMs after a collection, size of the checkpoint with
+the state store, points a second and the duration of a trigger. A quantity is not flat if its median
+has grown by more than a tenth from the second third of the run to the last. A table goes to the
+terminal, a figure to output/bench/spark_soak.png.
 
-Spark removes old versions of the state once a minute. Until then they add up, the faster triggers
-are the more: so it is what the checkpoint holds after cleaning, its least of each two minutes, that
+Spark removes old versions of the state once a minute. Until then they add up, and fast triggers
+leave more of them: so the size of the checkpoint after cleaning, its minimum of each two minutes,
 must be flat. Its medians are shown without a verdict.
 
-The engine keeps the history of a thousand jobs for its web pages, and fills the driver's memory
-with it for that long; here it keeps fifty, so that minutes are enough to see what stays.
+The engine keeps the history of a thousand jobs for its web pages, and the driver's memory grows
+until there are that many; here it keeps fifty, so that minutes suffice.
 """
 
 import argparse
@@ -52,14 +52,14 @@ _SHORT_HISTORY = {
 }
 _CHECKPOINT = "checkpoint with state, MB"
 _CLEANED = 120.0  # seconds in which the checkpoint is cleaned at least once
-# That more of these is better, so that they may grow.
+# Quantities that may grow: more is better.
 _GOOD = ("points a second",)
 
 Samples = dict[str, list[tuple[float, float]]]  # seconds since the start, value
 
 
-def made_up(spark: Any, rows: int) -> Any:
-    """A stream of 20 clusters in the plane, with as many rows in each trigger."""
+def generated(spark: Any, rows: int) -> Any:
+    """A stream of 20 clusters in the plane, with `rows` rows in each trigger."""
     from pyspark.sql import functions as sql
 
     source = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", rows)
@@ -74,7 +74,7 @@ def made_up(spark: Any, rows: int) -> Any:
 
 
 def size_of(folder: Path) -> int:
-    """Bytes of all files, some of which may be removed meanwhile."""
+    """Bytes of all files; files that are removed meanwhile are ignored."""
     total = 0
     for where, _, names in os.walk(folder):
         for name in names:
@@ -86,18 +86,18 @@ def size_of(folder: Path) -> int:
 
 
 def heap_in_use(pid: int) -> float | None:
-    """Bytes that a JVM's heap holds after a collection; None where Java has no tool to tell."""
+    """Bytes of a JVM's heap after a collection; None if this Java has no jcmd."""
     tool = Path(os.environ["JAVA_HOME"]) / "bin" / "jcmd"
     if not tool.exists():
         return None
     subprocess.run([tool, str(pid), "GC.run"], capture_output=True, check=False)
-    told = subprocess.run([tool, str(pid), "GC.heap_info"], capture_output=True, text=True)
-    used = re.search(r"heap.*used (\d+)K", told.stdout)
+    info = subprocess.run([tool, str(pid), "GC.heap_info"], capture_output=True, text=True)
+    used = re.search(r"heap.*used (\d+)K", info.stdout)
     return 1024.0 * int(used.group(1)) if used else None
 
 
-class Watch:
-    """What was seen so far."""
+class Sampler:
+    """Samples of all quantities so far."""
 
     def __init__(self, checkpoint: Path) -> None:
         self.samples: Samples = {}
@@ -105,15 +105,15 @@ class Watch:
         self._points, self._at = 0, 0.0
 
     def seconds(self) -> float:
-        """Since the start."""
+        """Seconds since the start."""
         return time.monotonic() - self._began
 
-    def look(self, query: Any, *, at_heaps: bool) -> None:
-        """Take one sample of everything."""
+    def sample(self, query: Any, *, heaps: bool) -> None:
+        """Take one sample of all quantities; of heaps, which is slow, only if asked."""
         here = roles(os.getpid())
         for role, processes in here.items():
             self._note(f"{role}, MB", sum(one.resident for one in processes) / _MB)
-        if at_heaps:
+        if heaps:
             for role in ("driver JVM", "executor JVMs"):
                 used = [heap_in_use(one.pid) for one in here[role]]
                 known = [value for value in used if value is not None]
@@ -123,7 +123,7 @@ class Watch:
         self._note(_CHECKPOINT, (size_of(self._checkpoint) - models) / _MB)
         self._note("published models, MB", models / _MB)
         if query.exception() is not None:
-            raise SystemExit(f"the stream has failed: {query.exception()}")
+            raise SystemExit(f"the stream failed: {query.exception()}")
         if query.lastProgress is not None:
             self._note("trigger, ms", query.lastProgress.durationMs["triggerExecution"])
         self._note_points()
@@ -146,19 +146,19 @@ class Watch:
 
 
 def soaked(seconds: float, every: float, rows: int, folder: Path) -> Samples:
-    """Run the stream, and what was seen."""
+    """Run the stream, and return the samples."""
     checkpoint = folder / "checkpoint"
     with cluster("local-cluster[2,1,1024]", folder, _SHORT_HISTORY) as spark:
-        query = fit_stream(made_up(spark, rows), ["x", "y"], SPC(50), checkpoint, shards=2)
+        query = fit_stream(generated(spark, rows), ["x", "y"], SPC(50), checkpoint, shards=2)
         while query.lastProgress is None and query.exception() is None:
-            time.sleep(0.1)  # compiling and starting are no part of it
-        watch, number = Watch(checkpoint), 0
-        while watch.seconds() < seconds:
-            watch.look(query, at_heaps=number % 2 == 0)
+            time.sleep(0.1)  # compilation and start are not sampled
+        sampler, number = Sampler(checkpoint), 0
+        while sampler.seconds() < seconds:
+            sampler.sample(query, heaps=number % 2 == 0)
             number += 1
-            time.sleep(max(0.0, number * every - watch.seconds()))
+            time.sleep(max(0.0, number * every - sampler.seconds()))
         query.stop()
-    return watch.samples
+    return sampler.samples
 
 
 def thirds(samples: list[tuple[float, float]], seconds: float) -> list[float]:
@@ -170,7 +170,7 @@ def thirds(samples: list[tuple[float, float]], seconds: float) -> list[float]:
 
 
 def after_cleaning(samples: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The least of each two minutes."""
+    """The smallest sample of each two minutes."""
     parts: dict[int, list[tuple[float, float]]] = {}
     for at, value in samples:
         parts.setdefault(int(at / _CLEANED), []).append((at, value))
@@ -178,7 +178,7 @@ def after_cleaning(samples: list[tuple[float, float]]) -> list[tuple[float, floa
 
 
 def report(samples: Samples, seconds: float) -> bool:
-    """Print a table; whether everything is flat."""
+    """Print a table; return True if everything is flat."""
     samples = {**samples, "checkpoint after cleaning, MB": after_cleaning(samples[_CHECKPOINT])}
     title = f"{seconds:.0f} s, 2-D, N = 50, two executors, {machine.cpu_model()}"
     table = Table("medians", "first third", "second", "last", "growth", "", title=title)
@@ -204,7 +204,7 @@ def report(samples: Samples, seconds: float) -> bool:
 
 
 def draw(samples: Samples, path: Path) -> None:
-    """One panel for each quantity."""
+    """Plot one panel for each quantity."""
     shown = [what for what in samples if what not in ("triggers", "points, millions")]
     rows = -(-len(shown) // 2)
     figure, panels = plt.subplots(rows, 2, figsize=(10, 1.9 * rows), sharex=True, squeeze=False)
@@ -227,7 +227,7 @@ def main() -> None:
     """Run, print and draw."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=600.0)
-    parser.add_argument("--every", type=float, default=5.0, help="seconds between looks")
+    parser.add_argument("--every", type=float, default=5.0, help="seconds between samples")
     parser.add_argument("--rows", type=int, default=400_000, help="points in a trigger")
     parser.add_argument("--out", type=Path, default=Path("output/bench"))
     options = parser.parse_args()

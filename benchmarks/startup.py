@@ -1,4 +1,4 @@
-"""How long a new process needs before SPC has learnt its first points."""
+"""Time that a new process needs to import SPC and to learn its first points."""
 
 import json
 import subprocess

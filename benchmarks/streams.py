@@ -1,4 +1,4 @@
-"""The streams that everyone learns: seeded mixtures of Gaussians, in blocks of 10,000 rows."""
+"""Streams of the benchmark: seeded mixtures of Gaussians, in blocks of 10,000 rows."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 BLOCK = 10_000
-SPREAD = 10.0  # standard deviation of the centres; that of the points around them is 1
+CENTRES = 10.0  # standard deviation of the centres; that of the points around them is 1
 
 Rows = NDArray[np.float64]
 
@@ -20,9 +20,9 @@ class Stream:
     gaussians: int
 
     def block(self, index: int) -> Rows:
-        """Rows `index * BLOCK` to `(index + 1) * BLOCK` of the stream, always the same ones."""
+        """Rows `index * BLOCK` to `(index + 1) * BLOCK` of the stream, the same in each call."""
         centres = np.random.default_rng(self.dimensions).normal(
-            scale=SPREAD, size=(self.gaussians, self.dimensions)
+            scale=CENTRES, size=(self.gaussians, self.dimensions)
         )
         rng = np.random.default_rng([self.dimensions, index])
         rows: Rows = centres[rng.integers(self.gaussians, size=BLOCK)]

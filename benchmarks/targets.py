@@ -1,4 +1,4 @@
-"""The speeds that SPC aims at, and whether it reaches them."""
+"""Targets for the speed of SPC, and the verdicts on them."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -18,13 +18,13 @@ class Target:
     text: str
     bound: float
     value: Callable[[Results], float]
-    at_least: bool  # otherwise at most
+    at_least: bool  # False: at most
     unit: str = "x"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A target with what was measured: "met", "NOT met", or why there is no number."""
+    """A target and its measurement: "met", "NOT met", or the reason for a missing number."""
 
     text: str
     bound: str
@@ -64,11 +64,11 @@ def all_targets() -> Iterator[Target]:
     yield faster("54-D", "clusopt CluStream", BATCH, 1.0)
     yield faster("54-D", "River DBSTREAM", ONE, 10, spc="SPC diag")
     yield from _growth()
-    yield from _starting_and_reading()
+    yield from _start_and_predict()
 
 
 def _growth() -> Iterator[Target]:
-    """What may cost SPC more, and how much more."""
+    """Bounds on how much slower SPC may become with N, the stream's length and m."""
     for stream in STREAMS:
         yield _slower(
             f"{stream}: SPC N=300 against N=30",
@@ -98,7 +98,7 @@ def _slower(
     return Target(text, bound, lambda r: r.best(*slow) / r.best(*fast), at_least=False)
 
 
-def _starting_and_reading() -> Iterator[Target]:
+def _start_and_predict() -> Iterator[Target]:
     for what, bound in (("import", 0.3), ("import and first fit", 2.0), ("cold compile", 15.0)):
         yield Target(f"SPC: {what}", bound, _startup(what), at_least=False, unit=" s")
     one, two = ("SPC", "2-D", 30, "predict"), ("SPC two threads", "2-D", 30, "predict")

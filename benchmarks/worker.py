@@ -1,7 +1,7 @@
-"""A competitor in a process of its own: jobs come in as lines of JSON, answers go out likewise.
+"""A competitor in a process of its own: reads jobs and writes answers as lines of JSON.
 
-Started as `python -m benchmarks.worker NAME`. The first line out says whether the competitor can
-take part. Whatever a library prints goes to the standard error stream instead.
+Started as `python -m benchmarks.worker NAME`. The first line written says whether the competitor
+can run. Output of libraries is redirected to the standard error stream.
 """
 
 import gc
@@ -20,17 +20,17 @@ from benchmarks.competitor import Competitor
 from benchmarks.competitors import COMPETITORS
 from benchmarks.streams import BLOCK, STREAMS, Rows, Stream
 
-POOL = 10  # blocks of the stream that are kept in memory; after them it starts again
+POOL = 10  # blocks of the stream that are kept in memory and repeated
 MIN_BURN_IN, MIN_POINTS = 1500, 500  # DenStream needs 1,000 points before it starts
-CHUNK = {"one": 500, "predict": 100}  # points timed at once, where a call takes a single one
-AGEING_PARTS, AGEING_REPEATS = 5, 3  # 10,000 points are timed in five parts, the best counts
+CHUNK = {"one": 500, "predict": 100}  # points timed at once, if a call has a single point
+AGEING_PARTS, AGEING_REPEATS = 5, 3  # 10,000 points are timed in five parts; the best counts
 
 Chunk = Sequence[Any]  # arguments of successive calls
 Answer = dict[str, Any]
 
 
 def seconds(call: Callable[[Any], Any], chunk: Chunk) -> float:
-    """Time that the calls take, without pauses of the garbage collector."""
+    """Time of the calls, with the garbage collector off."""
     gc.disable()
     started = time.perf_counter()
     for argument in chunk:
@@ -41,7 +41,7 @@ def seconds(call: Callable[[Any], Any], chunk: Chunk) -> float:
 
 
 class Limit(NamedTuple):
-    """How many points: at least some, then until the seconds or the most points are reached."""
+    """Number of points: at least `least`, then until the seconds or `most` are reached."""
 
     least: int
     seconds: float
@@ -49,7 +49,7 @@ class Limit(NamedTuple):
 
 
 class Timed(NamedTuple):
-    """What was done, in which time."""
+    """Points and their time."""
 
     points: int
     seconds: float
@@ -62,7 +62,7 @@ def timed(
     points: int | None,
     limit: Limit,
 ) -> Timed:
-    """Do as many points as told, or else as the limit allows."""
+    """Time the given number of points, or as many as the limit allows."""
     done, elapsed, quickest = 0, 0.0, float("inf")
 
     def more() -> bool:
@@ -80,7 +80,7 @@ def timed(
 
 
 class Feed:
-    """Arguments for the calls of one measure, prepared before the clock, for ever."""
+    """Endless arguments for the calls of one measure, prepared before the timing."""
 
     def __init__(self, competitor: Competitor, stream: Stream, measure: str) -> None:
         self.competitor, self.stream, self.measure = competitor, stream, measure
@@ -112,7 +112,7 @@ def batch_size(measure: str) -> int:
 
 
 class Worker:
-    """Runs the jobs of one competitor and keeps the prepared points between them."""
+    """Runner of the jobs of one competitor; prepared points are kept between jobs."""
 
     def __init__(self, competitor: Competitor) -> None:
         self.competitor = competitor
@@ -122,8 +122,8 @@ class Worker:
     def run(self, job: dict[str, Any]) -> Answer:
         """Answer to one job: stream, n, measure, budget in seconds, and the plan if there is one.
 
-        A plan is the number of points to burn in and to time. The first round makes it, by the
-        clock; the later rounds repeat it, so that all of them do the same work.
+        A plan is the number of points to burn in and to time. The first round determines it by
+        the clock; the later rounds repeat it, so that all rounds do the same work.
         """
         stream = STREAMS[job["stream"]]
         if stream != self.stream:
@@ -182,16 +182,16 @@ class Worker:
         _, warm_up = next(feed)
         seconds(call, warm_up)
         done = timed(feed, call, points, Limit(0, job["budget"]))
-        # Nothing is learnt, so that all chunks are the same work; and what two threads take shows
-        # only while both cores are free.
+        # Nothing is learnt, so that all chunks are the same work; the quickest counts, because two
+        # threads are faster only while both cores are free.
         return {"us": {"predict": 1e6 * done.quickest}, "plan": (burn_in, done.points)}
 
     def _ageing(self, stream: Stream, job: dict[str, Any]) -> Answer:
         """Cost of the first 10,000 points after the burn-in, and of 10,000 after many points.
 
-        As many as `points` says, or as are learnt within the budget. Where the state can be
-        stored, both are timed again at the end, in turn and on the same rows, because the machine
-        may have been busier at one time than at the other.
+        "Many" is `points`, or what can be learnt within the budget. If the state can be pickled,
+        both are timed again at the end, in turn and on the same rows, because the load of the
+        machine may have changed.
         """
         blocks = (self._ageing_chunks(stream.block(index)) for index in count())
         for chunk in next(blocks):
@@ -209,7 +209,7 @@ class Worker:
         return {"us": us, "plan": (BLOCK, seen)}
 
     def _ageing_chunks(self, rows: Rows) -> list[Chunk]:
-        """The rows in parts that are timed one by one, so that the best of them can be taken."""
+        """The rows in parts that are timed one by one; the best counts."""
         parts = np.split(rows, AGEING_PARTS)
         if self.competitor.batches:
             return [[part] for part in parts]
@@ -234,7 +234,7 @@ class Worker:
 
 
 def main() -> None:
-    """Answer jobs until there are no more."""
+    """Answer jobs until the input ends."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     competitor = COMPETITORS[sys.argv[1]]

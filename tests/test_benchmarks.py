@@ -12,10 +12,10 @@ from benchmarks.__main__ import chosen
 from benchmarks.competitor import Competitor, stored_radius
 from benchmarks.competitors import PEERS
 from benchmarks.pool import ROOT, environment
+from benchmarks.radius_search import SIZES
 from benchmarks.results import Key, Record, Results
 from benchmarks.streams import BLOCK, STREAMS
 from benchmarks.targets import all_targets, judge_all
-from benchmarks.tuning import SIZES
 from benchmarks.worker import Limit, timed
 from rich.console import Console
 
@@ -206,6 +206,8 @@ def test_findings_say_whether_they_keep_their_bound():
 
 
 def test_clusters_of_the_long_stream_drift():
-    (first, y), (last, z) = (dimension.drifting(start, 200, 1000, d=20, k=2) for start in (0, 800))
+    (first, y), (last, z) = (
+        dimension.drift_rows(start, 200, 1000, d=20, k=2) for start in (0, 800)
+    )
     for k in range(2):
         assert np.linalg.norm(first[y == k].mean(axis=0) - last[z == k].mean(axis=0)) > 0.5

@@ -5,6 +5,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_rgb
 from matplotlib.patches import Ellipse
 
 from spclust import datasets, plot
@@ -80,7 +81,7 @@ def test_decision_regions_colours_places_as_predict_does(model):
     size = len(picture)
     columns = ((places[:, 0] - left) / (right - left) * size).astype(int)
     rows = ((places[:, 1] - bottom) / (top - bottom) * size).astype(int)
-    expected = 0.5 + 0.5 * plot._rgb(model.predict(places))
+    expected = 0.5 + 0.5 * plot.cluster_colours(model.predict(places))
     np.testing.assert_allclose(picture[rows, columns], expected)
     assert len({tuple(colour) for colour in expected}) == 3
 
@@ -90,8 +91,16 @@ def test_names_of_features_become_names_of_axes_and_noise_is_grey():
     model = SPC(10, min_samples=2).fit(X)
     ax = plot.structures(model)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("speed", "load")
-    assert plot._rgb(np.array([-1]))[0].tolist() == pytest.approx([0.6, 0.6, 0.6])
+    assert plot.cluster_colours(np.array([-1]))[0].tolist() == pytest.approx([0.6, 0.6, 0.6])
     plt.close("all")
+
+
+def test_clusters_have_the_colours_of_the_palette_in_turn():
+    labels = np.arange(2 * len(plot.CLUSTER_COLOURS))
+    colours = plot.cluster_colours(labels)
+    expected = [to_rgb(colour) for colour in plot.CLUSTER_COLOURS * 2]
+    np.testing.assert_allclose(colours, expected)
+    assert len({tuple(colour) for colour in colours}) == len(plot.CLUSTER_COLOURS)
 
 
 def test_a_model_that_finds_only_noise_can_be_drawn():

@@ -1,4 +1,4 @@
-"""Published datasets: from a folder, the cache, a real server on this machine, or not at all."""
+"""Published datasets: from a folder, the cache, a real server on this machine, or missing."""
 
 import functools
 import http.server
@@ -18,7 +18,7 @@ from spclust.datasets import (
 
 @pytest.fixture(autouse=True)
 def nowhere(monkeypatch, tmp_path):
-    """An empty cache, no folder, and addresses at which nobody answers."""
+    """An empty cache, no folder, and addresses that do not answer."""
     monkeypatch.delenv("SPCLUST_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for name in ("_AGGREGATION", "_DIM1024"):
@@ -98,9 +98,24 @@ def test_a_download_is_checked_and_kept(text, served):
 
 def test_a_wrong_download_is_refused_and_not_kept(served, tmp_path):
     (served / "Aggregation.txt").write_bytes(b"<html>moved</html>")
-    with pytest.raises(ValueError, match="What came from http"):
+    with pytest.raises(ValueError, match=r"^The download from http.* is not Aggregation"):
         load_aggregation()
-    assert not list((tmp_path / "cache").glob("**/*.txt"))
+    assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+
+
+def test_a_cache_that_cannot_be_written_is_no_failure(text, served, tmp_path):
+    (tmp_path / "cache").write_text("a file where a folder should be")
+    (served / "Aggregation.txt").write_bytes(text)
+    assert load_aggregation()[0].shape == (788, 2)
+
+
+def test_a_download_that_is_too_large_is_not_read_to_its_end(text, served, monkeypatch):
+    (served / "Aggregation.txt").write_bytes(text)
+    monkeypatch.setattr(published, "_LARGEST", len(text) - 1)
+    with pytest.raises(DatasetUnavailableError, match=r"Aggregation\.txt: more than"):
+        load_aggregation()
+    monkeypatch.setattr(published, "_LARGEST", len(text))
+    assert load_aggregation()[0].shape == (788, 2)
 
 
 def test_without_files_and_network_one_sentence_says_what_to_do(tmp_path):

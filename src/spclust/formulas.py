@@ -1,4 +1,4 @@
-"""The paper's two main formulas, usable alone, on plain arrays in the units of the data."""
+"""Two formulas of the paper as functions of arrays: typicality and covariance union."""
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +39,7 @@ def typicality(
     """
     validate({"m": m}, "typicality")
     mean = _vector("mu", mu)
-    deviations, W = _whitening(_spread("Sigma", Sigma, mean.size))
+    deviations, W = _whitening(_covariance("Sigma", Sigma, mean.size))
     points = _numbers("x", x)
     if points.ndim not in (1, 2) or points.shape[-1] != mean.size:
         raise ValueError(
@@ -49,7 +49,7 @@ def typicality(
     p = exponent(m)
     u = np.empty(len(np.atleast_2d(points)))
     for i, point in enumerate(np.atleast_2d(points)):
-        # Halves first: the difference of two finite numbers may not be finite.
+        # Halved first: the difference of two finite numbers may overflow.
         with np.errstate(over="ignore"):
             offset = (point / 2 - mean / 2) / (deviations / 2)
         q = mahalanobis_sq(np.clip(offset, -1e150, 1e150), W)
@@ -93,12 +93,14 @@ def covariance_union(
     d = mean.size
     U = []
     for number, Sigma, own in ((1, Sigma1, mu1), (2, Sigma2, mu2)):
-        spread = _spread(f"Sigma{number}", Sigma, d)
+        covariance = _covariance(f"Sigma{number}", Sigma, d)
         delta = mean - _vector(f"mu{number}", own, d)
         if np.abs(delta).max() > 1e150:
-            raise ValueError(f"mu{number} is too far from mu: its square can't be represented.")
-        U.append(padded_spread(spread, delta))
-    # Dividing by a power of four, near the size of the spreads, is exact and keeps them in range.
+            raise ValueError(
+                f"mu{number} is too far from mu: the square of the distance can't be represented."
+            )
+        U.append(padded_spread(covariance, delta))
+    # Division by a power of four near the size of the covariances is exact and prevents overflow.
     unit = 4.0 ** np.floor(np.log2(max(np.abs(U[0]).max(), np.abs(U[1]).max())) / 2)
     union: Floats = unit * union_of_spreads(U[0] / unit, U[1] / unit, np.finfo(float).tiny)
     return union
@@ -123,28 +125,28 @@ def _numbers(name: str, values: npt.ArrayLike) -> Floats:
     return numbers
 
 
-def _spread(name: str, values: npt.ArrayLike, d: int) -> Floats:
-    """A symmetric positive definite (d, d) matrix, or a sentence that says why it is none."""
-    spread = _numbers(name, values)
-    if spread.shape != (d, d):
-        raise ValueError(f"{name} must have shape ({d}, {d}), but has shape {spread.shape}.")
-    if not np.allclose(spread, spread.T, rtol=1e-9, atol=0.0):
+def _covariance(name: str, values: npt.ArrayLike, d: int) -> Floats:
+    """The values as a symmetric positive definite (d, d) matrix; a ValueError if they are none."""
+    covariance = _numbers(name, values)
+    if covariance.shape != (d, d):
+        raise ValueError(f"{name} must have shape ({d}, {d}), but has shape {covariance.shape}.")
+    if not np.allclose(covariance, covariance.T, rtol=1e-9, atol=0.0):
         raise ValueError(f"{name} must be symmetric; (S + S.T) / 2 makes it so.")
     try:
-        np.linalg.cholesky(spread)
+        np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:
         raise ValueError(
             f"{name} must be positive definite; adding a small multiple of the identity helps."
         ) from None
-    return (spread + spread.T) / 2
+    return (covariance + covariance.T) / 2
 
 
-def _whitening(spread: Floats) -> tuple[Floats, Floats]:
+def _whitening(covariance: Floats) -> tuple[Floats, Floats]:
     """Standard deviations (d,), and W, packed, with W^T W the inverse of the correlations."""
-    d = len(spread)
-    deviations = np.sqrt(spread.diagonal())
+    d = len(covariance)
+    deviations = np.sqrt(covariance.diagonal())
     R, inverse, W = np.zeros((d, d)), np.empty(d), np.empty(d * (d + 1) // 2)
-    correlations = spread / deviations / deviations[:, np.newaxis]
+    correlations = covariance / deviations / deviations[:, np.newaxis]
     shifted_cholesky(correlations, 0.0, np.finfo(float).tiny, R, inverse)
     invert_transposed(R, inverse, W)
     return deviations, W

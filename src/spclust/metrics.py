@@ -1,12 +1,11 @@
-"""How well clusters agree with known classes, with a plain word about noise.
+"""Scores of clusters against known classes, with an explicit treatment of noise.
 
-A clusterer may leave points out: their label is -1. Every score here takes a `noise` that says
-what that means:
+The label -1 marks noise: points without a cluster. Every score has a parameter `noise`:
 
-- "cluster": noise is one more cluster, as if the clusterer had found it (the default);
-- "singletons": every such point is a cluster of its own, so that leaving out does not pay in NMI
-  and ARI;
-- "drop": such points are not scored. Report their number beside the score.
+- "cluster": noise is one more cluster (the default);
+- "singletons": every noise point is a cluster of its own, so that noise does not improve NMI and
+  ARI;
+- "drop": noise points are not scored. Report their number with the score.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.arrays import Integers
 
 Noise = Literal["cluster", "singletons", "drop"]
 Score = Callable[..., float]
@@ -23,7 +22,7 @@ Score = Callable[..., float]
 def purity(y_true: Any, y_pred: Any, *, noise: Noise = "cluster") -> float:
     """Share of points whose class is the most frequent one of their cluster: 0 to 1.
 
-    Never lower for more clusters: beside it belongs a score that punishes them.
+    Splitting a cluster never lowers it: report it with a score that penalises many clusters.
 
     Parameters
     ----------
@@ -32,19 +31,19 @@ def purity(y_true: Any, y_pred: Any, *, noise: Noise = "cluster") -> float:
     y_pred : array-like of shape (n,)
         Clusters; -1 is noise.
     noise : {"cluster", "singletons", "drop"}, default "cluster"
-        What noise counts as.
+        Treatment of noise.
 
     Examples
     --------
     >>> purity([0, 0, 1, 1], [0, 0, 0, 1])
     0.75
     """
-    table = _contingency(*_paired(y_true, y_pred, noise))
-    return float(table.max(axis=1).sum() / table.sum())
+    table = _contingency(y_true, y_pred, noise)
+    return float(table.max(axis=0).sum() / table.sum())
 
 
 def average_purity(y_true: Any, y_pred: Any, *, noise: Noise = "cluster") -> float:
-    """Mean over clusters, small ones as good as large ones, of the share of their largest class.
+    """Unweighted mean over clusters of the share of their largest class: 0 to 1.
 
     The purity of R's `stream`. Parameters are those of `purity`.
 
@@ -53,14 +52,14 @@ def average_purity(y_true: Any, y_pred: Any, *, noise: Noise = "cluster") -> flo
     >>> round(average_purity([0, 0, 1, 1], [0, 0, 0, 1]), 3)
     0.833
     """
-    table = _contingency(*_paired(y_true, y_pred, noise))
-    return float(np.mean(table.max(axis=1) / table.sum(axis=1)))
+    table = _contingency(y_true, y_pred, noise)
+    return float(np.mean(table.max(axis=0) / table.sum(axis=0)))
 
 
 def nmi(y_true: Any, y_pred: Any, *, noise: Noise = "cluster") -> float:
     """Normalised mutual information, by the arithmetic mean of the entropies: 0 to 1.
 
-    That of scikit-learn. Parameters are those of `purity`.
+    Computed by scikit-learn. Parameters are those of `purity`.
     """
     from sklearn.metrics import normalized_mutual_info_score
 
@@ -68,9 +67,9 @@ def nmi(y_true: Any, y_pred: Any, *, noise: Noise = "cluster") -> float:
 
 
 def ari(y_true: Any, y_pred: Any, *, noise: Noise = "cluster") -> float:
-    """Adjusted Rand index: 1 at best, about 0 by chance.
+    """Adjusted Rand index: at most 1, about 0 by chance.
 
-    That of scikit-learn. Parameters are those of `purity`.
+    Computed by scikit-learn. Parameters are those of `purity`.
     """
     from sklearn.metrics import adjusted_rand_score
 
@@ -86,10 +85,10 @@ SCORES: Mapping[str, Score] = {
 
 
 class Window(NamedTuple):
-    """Scores of some successive points of a stream."""
+    """Scores of successive points of a stream."""
 
-    start: int  # number of the first of them
-    stop: int  # and of the one after the last
+    start: int  # index of the first point
+    stop: int  # index after the last point
     scores: dict[str, float]
     noise: float  # share of noise among the labels
 
@@ -104,24 +103,24 @@ def prequential(
     scores: tuple[str, ...] = ("purity", "nmi", "ari"),
     noise: Noise = "cluster",
 ) -> Iterator[Window]:
-    """Test, then learn: every point is labelled before it is learnt, and windows are scored.
+    """Prequential evaluation: label each point before learning it, and score windows.
 
     Parameters
     ----------
     model : object with `predict` and `partial_fit`
-        Learns the stream. The first batch, which nothing can be known about, is learnt only.
+        Learns the stream. The first batch is learnt without being labelled.
     X : array-like of shape (n, d)
         The stream.
     y : array-like of shape (n,)
         Its classes.
     window : int, default 1000
-        Points of a window; the last one may have fewer.
+        Number of points of a window; the last one may have fewer.
     batch : int, default 100
-        Points that are labelled, and then learnt, at once.
+        Number of points that are labelled, and then learnt, at once.
     scores : tuple of str, default ("purity", "nmi", "ari")
         Names of `SCORES`.
     noise : {"cluster", "singletons", "drop"}, default "cluster"
-        What noise counts as.
+        Treatment of noise.
 
     Yields
     ------
@@ -151,16 +150,16 @@ def prequential(
 
 
 def _paired(y_true: Any, y_pred: Any, noise: Noise) -> tuple[Integers, Integers]:
-    """Classes and clusters as numbers from 0, with noise as it is to be counted."""
+    """Classes and clusters as numbers from 0, after the treatment of noise."""
     classes, found = np.asarray(y_true), np.asarray(y_pred)
     if classes.ndim != 1 or classes.shape != found.shape:
         raise ValueError(
-            f"y_true and y_pred must be two lists of the same length, but have shapes "
+            "y_true and y_pred must be two lists of the same length, but have shapes "
             f"{classes.shape} and {found.shape}."
         )
-    lost = found == -1
+    is_noise = found == -1
     if noise == "drop":
-        classes, found, lost = classes[~lost], found[~lost], lost[~lost]
+        classes, found, is_noise = classes[~is_noise], found[~is_noise], is_noise[~is_noise]
     elif noise not in ("cluster", "singletons"):
         raise ValueError(f'noise must be "cluster", "singletons" or "drop", but is {noise!r}.')
     if not len(classes):
@@ -168,12 +167,13 @@ def _paired(y_true: Any, y_pred: Any, noise: Noise) -> tuple[Integers, Integers]
     numbers = np.unique(classes, return_inverse=True)[1]
     clusters = np.unique(found, return_inverse=True)[1]
     if noise == "singletons":
-        clusters[lost] = clusters.max() + 1 + np.arange(lost.sum())
+        clusters[is_noise] = clusters.max() + 1 + np.arange(is_noise.sum())
     return numbers, clusters
 
 
-def _contingency(classes: Integers, clusters: Integers) -> Floats:
-    """Points of each class in each cluster (clusters, classes); clusters without any left out."""
-    table = np.zeros((clusters.max() + 1, classes.max() + 1))
-    np.add.at(table, (clusters, classes), 1.0)
-    return table[table.any(axis=1)]
+def _contingency(y_true: Any, y_pred: Any, noise: Noise) -> Integers:
+    """Number of points of each class in each cluster (classes, clusters)."""
+    from sklearn.metrics.cluster import contingency_matrix
+
+    table: Integers = contingency_matrix(*_paired(y_true, y_pred, noise))
+    return table

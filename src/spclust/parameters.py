@@ -161,10 +161,10 @@ class Params(NamedTuple):
     natural: bool = False  # whether clusters are found without eps; see `spclust.auto.hysteresis`
 
 
-def validate(values: Mapping[str, Any], owner: str) -> None:
+def validate(values: Mapping[str, Any], owner: str, table: Mapping[str, Parameter] = TABLE) -> None:
     """Raise a ValueError that names the first parameter out of range, its range and its value."""
     for name, value in values.items():
-        row = CONTAMINATION if name == "contamination" else TABLE[name]
+        row = CONTAMINATION if name == "contamination" else table[name]
         if not row.admits(value):
             raise ValueError(f"{name} of {owner} must be {row.allowed}, but is {value!r}.")
 

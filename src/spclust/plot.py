@@ -1,4 +1,7 @@
-"""Pictures of a fitted model, in the style of the paper's figures. Needs matplotlib."""
+"""Figures of a fitted model in the style of the paper. Needs matplotlib.
+
+Colours: cluster k has colour k of `CLUSTER_COLOURS`, modulo their number; noise is grey.
+"""
 
 from typing import Any
 
@@ -19,19 +22,21 @@ except ImportError as error:  # pragma: no cover - depends on the installation
         "spclust.plot needs matplotlib: install it with pip install 'spclust[plot]'."
     ) from error
 
-# Okabe and Ito's colours: told apart with any kind of colour vision, and in print.
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
-_NOISE = "#999999"
-_DEVIATIONS = 2.0  # of points to each side of a mean that an outline has, if the scale is automatic
-_GRID = 300  # cells along each axis of a picture
+# Okabe and Ito's palette, which is distinguishable with any colour vision, and in print.
+CLUSTER_COLOURS = (
+    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000",
+)  # fmt: skip
+NOISE_COLOUR = "#999999"
+_DEVIATIONS = 2.0  # standard deviations from mean to outline, if the scale is automatic
+_GRID = 300  # cells along each axis of a figure
 
 
 def structures(model: SPC, X: Any = None, ax: Axes | None = None) -> Axes:
     """Draw the structures of a model of two features: means, typicality, clusters.
 
-    Filled circles are means, larger for more points; each outline is where typicality is 1/2, or,
-    if the scale is automatic, two standard deviations of its points in each feature; the shade of a
-    place is its typicality in the best structure; the colour is the cluster.
+    Filled circles are means, larger for more points. An outline is drawn where typicality is 1/2,
+    or, if the scale is automatic, at two standard deviations of the points in each feature. The
+    shade of a location is its typicality in the best structure; the colour is the cluster.
 
     Parameters
     ----------
@@ -40,7 +45,7 @@ def structures(model: SPC, X: Any = None, ax: Axes | None = None) -> Axes:
     X : array-like of shape (n, 2), optional
         Points to draw below the structures.
     ax : matplotlib Axes, optional
-        Where to draw; the current axes if not given.
+        Axes to draw into; the current axes by default.
 
     Returns
     -------
@@ -53,7 +58,7 @@ def structures(model: SPC, X: Any = None, ax: Axes | None = None) -> Axes:
     grid = _grid(extent)
     u = model._typicality_of(grid)
     picture = np.ones((len(grid), 4))
-    picture[:, :3] = _rgb(u.argmax(axis=1)) if u.shape[1] else 1.0
+    picture[:, :3] = cluster_colours(u.argmax(axis=1)) if u.shape[1] else 1.0
     picture[:, 3] = 0.6 * u.max(axis=1, initial=0.0)
     ax.imshow(
         picture.reshape(_GRID, _GRID, 4), extent=extent, origin="lower", aspect="auto", zorder=0
@@ -63,14 +68,14 @@ def structures(model: SPC, X: Any = None, ax: Axes | None = None) -> Axes:
     for mean, outline, label in zip(table.mean, _outlines(model), table.label, strict=True):
         variances, directions = np.linalg.eigh(outline)
         if variances[-1] == 0.0:
-            continue  # a single point, or copies of one: its mean is all of it
+            continue  # a single point, or copies of one: the mean is drawn alone
         ax.add_patch(
             Ellipse(
                 (mean[0], mean[1]),
                 *(2.0 * np.sqrt(variances)),
                 angle=float(np.degrees(np.arctan2(directions[1, 0], directions[0, 0]))),
                 fill=False,
-                color=_rgb(np.array([label]))[0],
+                color=cluster_colours(np.array([label]))[0],
                 linewidth=0.8,
                 zorder=2,
             )
@@ -84,8 +89,9 @@ def structures(model: SPC, X: Any = None, ax: Axes | None = None) -> Axes:
 def _outlines(model: SPC) -> Floats:
     """Matrices (k, 2, 2) whose ellipses are the outlines of the structures.
 
-    Covariances, if the scale is fixed. An automatic one, which they contain, is as large as several
-    structures are apart, and would hide them: how wide their points are is kept for each feature.
+    If the scale is fixed, these are the covariances. They contain the scale, and an automatic scale
+    is larger than the distances between structures: then the standard deviations of the points in
+    each feature are drawn instead.
     """
     if not model._stream.automatic_scale:
         return model.structures_.covariance
@@ -95,13 +101,13 @@ def _outlines(model: SPC) -> Floats:
 
 
 def means(ax: Axes, places: Floats, labels: Integers, counts: Integers) -> None:
-    """Draw means at places (k, 2): filled circles, larger for more points, coloured by cluster."""
+    """Draw means at places (k, 2): circles, larger for more points, coloured by cluster."""
     area = 15.0 + 85.0 * counts / counts.max()
     ax.scatter(
         places[:, 0],
         places[:, 1],
         s=area,
-        c=_rgb(labels),
+        c=cluster_colours(labels),
         edgecolors="white",
         linewidths=0.8,
         zorder=3,
@@ -109,15 +115,15 @@ def means(ax: Axes, places: Floats, labels: Integers, counts: Integers) -> None:
 
 
 def decision_regions(model: SPC, ax: Axes | None = None) -> Axes:
-    """Colour every place of the plane by the cluster that `predict` gives it (Eq. 17).
+    """Colour the plane by the cluster that `predict` gives each location (Eq. 17).
 
     Parameters
     ----------
     model : SPC
         A fitted model of two features.
     ax : matplotlib Axes, optional
-        Where to draw; the current axes if not given. Limits that were set by something already
-        drawn there are kept.
+        Axes to draw into; the current axes by default. If they contain data, their limits are
+        kept.
 
     Returns
     -------
@@ -126,14 +132,20 @@ def decision_regions(model: SPC, ax: Axes | None = None) -> Axes:
     ax = _axes(model, ax)
     extent = (*ax.get_xlim(), *ax.get_ylim()) if ax.has_data() else _extent(model, None)
     labels = model._labels_of(_grid(extent))
-    picture = 0.5 + 0.5 * _rgb(labels).reshape(_GRID, _GRID, 3)
+    picture = 0.5 + 0.5 * cluster_colours(labels).reshape(_GRID, _GRID, 3)
     ax.imshow(picture, extent=extent, origin="lower", aspect="auto", zorder=0)
     table = model.structures_
     x, y = table.mean.T
-    ax.scatter(x, y, s=12, c=_rgb(table.label), edgecolors="black", linewidths=0.5)
+    ax.scatter(x, y, s=12, c=cluster_colours(table.label), edgecolors="black", linewidths=0.5)
     ax.set(xlim=extent[:2], ylim=extent[2:])
     _name_axes(model, ax)
     return ax
+
+
+def cluster_colours(labels: Integers) -> Floats:
+    """Colours (n, 3), red, green and blue from 0 to 1, of clusters (n,); noise is grey."""
+    palette = np.array([to_rgb(colour) for colour in (*CLUSTER_COLOURS, NOISE_COLOUR)])
+    return palette[np.where(labels >= 0, labels % len(CLUSTER_COLOURS), len(CLUSTER_COLOURS))]
 
 
 def _axes(model: SPC, ax: Axes | None) -> Axes:
@@ -147,30 +159,24 @@ def _axes(model: SPC, ax: Axes | None) -> Axes:
 
 
 def _extent(model: SPC, points: Rows | None) -> tuple[float, float, float, float]:
-    """Left, right, bottom, top of a picture with room for all means, their spread and X."""
+    """Left, right, bottom, top of a figure with room for all outlines and points."""
     table = model.structures_
     reach = np.sqrt(np.diagonal(_outlines(model), axis1=1, axis2=2))
     low, high = (table.mean - reach).min(axis=0), (table.mean + reach).max(axis=0)
     if points is not None:
         low, high = np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0))
     size = high - low
-    margin = np.where(size > 0.0, 0.03 * size, 1.0)  # of single points there may be nothing to see
+    margin = np.where(size > 0.0, 0.03 * size, 1.0)  # the size is 0 if there is a single point
     low, high = low - margin, high + margin
     return float(low[0]), float(high[0]), float(low[1]), float(high[1])
 
 
 def _grid(extent: tuple[float, ...]) -> Floats:
-    """Centres of the cells of a picture (cells, 2), row by row from the bottom."""
+    """Centres of the cells of a figure (cells, 2), row by row from the bottom."""
     left, right, bottom, top = extent
     steps = (np.arange(_GRID) + 0.5) / _GRID
     x, y = np.meshgrid(left + (right - left) * steps, bottom + (top - bottom) * steps)
     return np.column_stack([x.ravel(), y.ravel()])
-
-
-def _rgb(labels: Integers) -> Floats:
-    """Colours (n, 3) of clusters (n,); noise is grey."""
-    palette = np.array([to_rgb(colour) for colour in (*_COLOURS, _NOISE)])
-    return palette[np.where(labels >= 0, labels % len(_COLOURS), len(_COLOURS))]
 
 
 def _name_axes(model: SPC, ax: Axes) -> None:

@@ -1,10 +1,10 @@
-"""What the tests of all baselines share."""
+"""Models and streams for the tests of all baselines."""
 
 import numpy as np
 
 from spclust.experiments.baselines import DBSTREAM, CluStream, DenStream, DStream, StreamSoNG
 
-# Of each class one that suits clusters of about one unit, and one that forgets and removes a lot.
+# Of each class one that suits clusters of about one unit, and one that fades and removes a lot.
 MODELS = [
     DStream(1.0),
     DStream(0.5, decay=0.9, link="dense", mass="steady", hard=False),
@@ -20,7 +20,7 @@ MODELS = [
 
 
 def state(model):
-    """All that was learnt, to the last bit, without what is made of it when labels are needed."""
+    """The online state to the last bit, without the cached result of the offline phase."""
     return plain({name: value for name, value in vars(model._online).items() if name != "offline"})
 
 

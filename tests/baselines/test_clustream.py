@@ -1,4 +1,4 @@
-"""CluStream: the micro-clusters of River, and what k-means makes of them."""
+"""CluStream: the micro-clusters of River, and k-means of them."""
 
 import numpy as np
 import pytest
@@ -102,7 +102,7 @@ def test_there_may_be_fewer_micro_clusters_than_clusters(n):
     assert set(CluStream(5).fit_predict(np.ones((n, 2)))) == {0}
 
 
-def test_the_published_deviation_takes_in_points_of_many_features():
+def test_the_published_deviation_absorbs_points_of_many_features():
     X = np.random.default_rng(0).normal(size=(300, 200))
     for deviation, fit in [("rms", 1.0), ("mean", 0.0)]:
         online = CluStream(2, n_micro_clusters=5, deviation=deviation).fit(X)._online

@@ -1,4 +1,4 @@
-"""DenStream: its laws, and the same as the slow one on streams that Hypothesis draws."""
+"""DenStream: its laws, and agreement with a slow reference on streams drawn by Hypothesis."""
 
 import math
 
@@ -29,7 +29,7 @@ def test_radius_is_the_root_of_the_mean_squared_distance_anywhere(offset):
     assert potential.radii()[0] == pytest.approx(math.sqrt(X.var(axis=0).sum()), rel=1e-6)
 
 
-def test_a_point_is_taken_in_if_the_radius_with_it_stays_within_eps():
+def test_a_point_is_absorbed_if_the_radius_with_it_stays_within_eps():
     """Two points 2 r apart have radius r."""
     assert DenStream(eps=1.0).fit([[0.0], [2.0]])._online.outlier.n == 1
     assert DenStream(eps=0.999).fit([[0.0], [2.0]])._online.outlier.n == 2

@@ -1,4 +1,4 @@
-"""D-Stream: its laws, and the same as the slow one on streams that Hypothesis draws."""
+"""D-Stream: its laws, and agreement with a slow reference on streams drawn by Hypothesis."""
 
 import numpy as np
 import pytest

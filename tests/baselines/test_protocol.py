@@ -1,4 +1,4 @@
-"""What all baselines promise."""
+"""Properties that all baselines share."""
 
 import copy
 import inspect
@@ -12,11 +12,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from spclust.experiments.baselines import CluStream, DenStream, DStream, StreamSoNG
 from tests.baselines.common import MODELS, moving_blobs, state
 
 OUTSIDE_THE_SUITE = [
     estimator_checks.check_dataframe_column_names_consistency,
-    estimator_checks.check_param_validation,
     estimator_checks.check_inplace_ensure_writeable,
 ]
 
@@ -80,7 +80,7 @@ def test_labels_are_those_after_the_stream(model, stream):
     assert not hasattr(model, "labels_")
 
 
-def test_fit_starts_anew(model, stream):
+def test_fit_starts_a_new_stream(model, stream):
     fresh = clone(model).fit(stream)
     model.fit(stream[:, :1]).partial_fit(stream[:50, :1])
     assert state(model.fit(stream)) == state(fresh)
@@ -93,7 +93,7 @@ def test_single_points_are_labelled_from_the_first_one_on(model, stream):
         assert label.shape == (1,)
 
 
-def test_asking_before_learning_is_refused(model, stream):
+def test_predict_before_fit_is_refused(model, stream):
     with pytest.raises(NotFittedError):
         model.predict(stream)
     with pytest.raises(ValueError, match="NaN at row 0"):
@@ -134,19 +134,64 @@ def test_hard_may_change_at_any_time(model, stream):
     assert np.array_equal(hard.predict(stream)[labelled], soft[labelled])
 
 
+def test_every_parameter_has_a_range_that_admits_its_default(model):
+    parameters = inspect.signature(type(model)).parameters
+    assert {*model._ranges, "hard"} == {*parameters, "hard"}
+    for name, row in model._ranges.items():
+        assert row.admits(parameters[name].default), name
+
+
 def test_booleans_are_no_numbers(model, stream):
-    for name, value in model.get_params().items():
-        if name != "hard" and not isinstance(value, str):
-            with pytest.raises(ValueError, match=f"{name} of .* must not be a boolean"):
-                clone(model).set_params(**{name: True}).fit(stream)
+    for name in model._ranges:
+        with pytest.raises(ValueError, match=f"^{name} of .* must be .*, but is True"):
+            clone(model).set_params(**{name: True}).fit(stream)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -1.0, "much", [1.0]])
-def test_bad_parameters_are_refused_in_one_sentence(model, stream, value):
-    for name, good in model.get_params().items():
-        if name != "hard" and not isinstance(good, str):
-            with pytest.raises(ValueError, match=f"^The '{name}' parameter of "):
-                clone(model).set_params(**{name: value}).fit(stream)
+@pytest.mark.parametrize("method", ["fit", "partial_fit", "fit_predict"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -1.0, "much", [1.0], object()], ids=repr)
+def test_bad_parameters_are_refused_in_one_sentence(model, stream, value, method):
+    for name in model.get_params():
+        sentence = f"^{name} of {type(model).__name__} must be .*, but is {re.escape(repr(value))}"
+        with pytest.raises(ValueError, match=sentence):
+            getattr(clone(model).set_params(**{name: value}), method)(stream)
+
+
+def test_none_is_refused_except_where_the_signature_has_it(model, stream):
+    for name, parameter in inspect.signature(type(model)).parameters.items():
+        if parameter.default is not None:
+            with pytest.raises(ValueError, match=f"^{name} of .* must be .*, but is None"):
+                clone(model).set_params(**{name: None}).fit(stream)
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "good", "bad"),
+    [
+        (DStream(), "side", [1e-150, 1e150], [0.99e-150, 1.01e150]),
+        (DStream(), "decay", [1e-9, 1], [0.0, 1.01]),
+        (DStream(), "dense", [1.01], [1.0]),
+        (DStream(), "sparse", [0.01, 0.99], [0.0, 1.0]),
+        (DStream(), "protection", [0.0], [-0.01]),
+        (DStream(), "gap", [None, 1], [0, 1.0]),
+        (DStream(), "n_cells", [None, 1, 10**400], [0, 2.0, -(10**400)]),
+        (DStream(), "mass", ["actual", "steady"], ["Actual", ""]),
+        (StreamSoNG(), "m", [1.01], [1.0]),
+        (StreamSoNG(), "outlier", [0.0, 1.0], [-0.01, 1.01]),
+        (StreamSoNG(), "n_open", [1, np.int64(3)], [0, 3.0]),
+        (StreamSoNG(), "seed", [0], [-1]),
+        (StreamSoNG(), "hard", [True, np.False_], [0, 1, "yes"]),
+        (DenStream(), "beta", [0.21, 1.0], [0.0, 1.01]),
+        (DenStream(), "decay", [0.0, np.float32(0.5)], [-0.01]),
+        (CluStream(), "n_micro_clusters", [2], [1]),
+        (CluStream(), "seed", [0, 2**32 - 1], [2**32]),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_the_ends_of_ranges(model, stream, name, good, bad):
+    for value in good:
+        clone(model).set_params(**{name: value}).fit(stream[:50])
+    for value in bad:
+        with pytest.raises(ValueError, match=f"^{name} of "):
+            clone(model).set_params(**{name: value}).fit(stream[:50])
 
 
 def test_far_numbers_are_learnt_and_too_far_ones_refused(model):

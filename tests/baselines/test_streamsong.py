@@ -1,4 +1,4 @@
-"""StreamSoNG: its laws, and the same as the slow one on streams that Hypothesis draws."""
+"""StreamSoNG: its laws, and agreement with a slow reference on streams drawn by Hypothesis."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
-"""Streams with known clusters: generated ones, and the published ones of the paper."""
+"""Streams with known clusters: generated streams, and the published sets of the paper."""
 
-from spclust.datasets.drifting import Event, make_drifting
+from spclust.datasets.drift import Event, make_drifting
 from spclust.datasets.generators import (
     make_circles_touching,
     make_highdim,

@@ -1,4 +1,4 @@
-"""Generated streams with known clusters: those of the paper, or as near as it tells."""
+"""Generated streams with known clusters: the paper's, as far as it describes them."""
 
 import numpy as np
 
@@ -11,14 +11,14 @@ _WAVES = ((0.0, 2.0, 30.0), (12.0, 3.0, 24.0), (24.0, 2.0, 18.0))
 def make_sine(
     n_samples: int = 3000, *, length: float = 40.0, noise: float = 0.3, seed: int = 0
 ) -> tuple[Floats, Integers]:
-    """Three sine waves that move along +x together, their points in turn: a nonstationary stream.
+    """Three sine waves that move along +x, with points from each in turn: a nonstationary stream.
 
     Parameters
     ----------
     n_samples : int, default 3000
-        Points of all three waves together.
+        Number of points of all three waves together.
     length : float, default 40.0
-        How far the waves travel along x.
+        Distance that the waves travel along x.
     noise : float, default 0.3
         Standard deviation of the points around their wave, in x and y.
     seed : int, default 0
@@ -52,19 +52,20 @@ def make_overlapping(
     thickness: float = 0.3,
     seed: int = 0,
 ) -> tuple[Floats, Integers]:
-    """Three thin Gaussians, the sides of a triangle, one after another; they meet at its corners.
+    """Three thin Gaussians along the sides of a triangle, one after another, that overlap.
 
     Parameters
     ----------
     n_samples : int, default 600
-        Points of all three together.
+        Number of points of all three together.
     corners : three pairs of float, default ((0, 0), (7, 15), (12, 2))
-        The triangle. No two of its sides are equally long by default, nor is one along an axis.
+        Corners of the triangle. By default its sides have three lengths and none is parallel to an
+        axis.
     reach : float, default 3.0
-        Standard deviations from the middle of a Gaussian to a corner: fewer mean more overlap. At
-        3, knowing the Gaussians, one would tell the sides of 997 points in a thousand.
+        Standard deviations from the middle of a Gaussian to a corner: a smaller value means more
+        overlap. At 3 the Bayes classifier is right for 997 points in a thousand.
     thickness : float, default 0.3
-        Standard deviation across a Gaussian.
+        Standard deviation of a Gaussian across its side.
     seed : int, default 0
         Seed of the points.
 
@@ -90,18 +91,18 @@ def make_overlapping(
 def make_circles_touching(
     n_samples: int = 400, *, radius: float = 1.0, gap: float = 0.05, seed: int = 0
 ) -> tuple[Floats, Integers]:
-    """Two filled circles side by side that nearly touch: the paper's reason for typicality.
+    """Two filled circles side by side that nearly touch: the paper's motivation of typicality.
 
     Parameters
     ----------
     n_samples : int, default 400
-        Points of both circles together, in turn.
+        Number of points of both circles together, in turn.
     radius : float, default 1.0
         Radius of each circle.
     gap : float, default 0.05
-        Distance between them.
+        Distance between the circles.
     seed : int, default 0
-        Seed of the points, which fill the circles evenly.
+        Seed of the points, which are uniform in the circles.
 
     Returns
     -------
@@ -122,18 +123,18 @@ def make_highdim(
 ) -> tuple[Floats, Integers]:
     """Compact clusters far apart in many dimensions, one after another, as in the paper's set.
 
-    Points are whole numbers. Within a cluster the standard deviation of a feature is about 0.5, but
+    Coordinates are integers. Within a cluster the standard deviation of a feature is about 0.5, but
     radii are heavy-tailed: in 1,024 dimensions half of the points are within 13 of the centre, and
-    some are 50 away. Centres lie between 30 and 226 in every feature, some 2,400 apart.
+    some are 50 away. Centres lie between 30 and 226 in every feature, about 2,400 apart.
 
     Parameters
     ----------
     n_samples : int, default 1024
-        Points of all clusters together.
+        Number of points of all clusters together.
     n_features : int, default 1024
-        Dimensions.
+        Number of features.
     n_clusters : int, default 16
-        Clusters, all of the same size.
+        Number of clusters, all of the same size.
     seed : int, default 0
         Seed of centres and points.
 
@@ -147,6 +148,6 @@ def make_highdim(
     rng = np.random.default_rng(seed)
     y = np.arange(n_samples) * n_clusters // max(n_samples, 1)
     centres = np.rint(rng.uniform(33.0, 223.0, size=(n_clusters, n_features)))
-    # A normal direction times a radius that is at least 0.23 in each feature, and often far more.
+    # A normal vector times a factor that is at least 0.23 and has a heavy tail.
     size = np.minimum(0.23 + rng.exponential(0.19, size=(n_samples, 1)), 1.6)
     return np.rint(centres[y] + size * rng.normal(size=(n_samples, n_features))), y

@@ -1,4 +1,4 @@
-"""A set like Aggregation, for those who have neither the published file nor a network."""
+"""A generated set like Aggregation, for use without the published file and a network."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from spclust.arrays import Booleans, Floats, Integers
 
-_CANDIDATES = 12  # places tried for each point: more make the points more evenly spaced
+_CANDIDATES = 12  # candidates drawn for each point: more make the points more evenly spaced
 
 
 class _Shape(NamedTuple):
@@ -14,13 +14,13 @@ class _Shape(NamedTuple):
     points: int
     centre: tuple[float, float]
     axes: tuple[float, float]  # half-axes of an ellipse
-    bite: tuple[float, float, float] = (0.0, 0.0, 0.0)  # x, y, radius of a disc left out of it
-    tail: tuple[tuple[float, float], ...] = ()  # points that lead to a neighbour
+    cutout: tuple[float, float, float] = (0.0, 0.0, 0.0)  # x, y, radius of a disc without points
+    tail: tuple[tuple[float, float], ...] = ()  # points that lead to a neighbouring shape
 
 
-# In order of arrival: a crescent, five ellipses of which two nearly touch, two joined by a thread.
+# In order of arrival: a crescent and six ellipses, two of them joined by a few points.
 _SHAPES = (
-    _Shape(2, 170, (9.8, 22.8), (6.4, 6.5), bite=(17.6, 21.5, 5.6)),
+    _Shape(2, 170, (9.8, 22.8), (6.4, 6.5), cutout=(17.6, 21.5, 5.6)),
     _Shape(7, 34, (7.4, 11.8), (2.4, 1.9)),
     _Shape(4, 273, (17.4, 7.2), (7.4, 5.5)),
     _Shape(3, 102, (33.1, 8.4), (3.7, 5.1)),
@@ -31,7 +31,7 @@ _SHAPES = (
 
 
 def make_aggregation_like(seed: int = 0) -> tuple[Floats, Integers]:
-    """Seven clusters of the sizes, places and kinds of shape of Aggregation: no copy of it.
+    """Seven clusters with the sizes, positions and similar shapes of Aggregation; not a copy.
 
     Parameters
     ----------
@@ -51,27 +51,27 @@ def make_aggregation_like(seed: int = 0) -> tuple[Floats, Integers]:
 
 
 def _filled(shape: _Shape, rng: np.random.Generator) -> Floats:
-    """Points (n, 2) of a shape, evenly spaced: each is the best of several, the farthest off."""
+    """Points (n, 2) of a shape, evenly spaced: each is the candidate farthest from the others."""
     points: list[Floats] = [np.array(point) for point in shape.tail]
     while len(points) < shape.points:
-        places = np.empty((0, 2))
-        while len(places) < _CANDIDATES:
+        candidates = np.empty((0, 2))
+        while len(candidates) < _CANDIDATES:
             more = np.add(shape.centre, rng.uniform(-1.0, 1.0, (_CANDIDATES, 2)) * shape.axes)
-            places = np.concatenate([places, more[_inside(more, shape)]])
+            candidates = np.concatenate([candidates, more[_inside(more, shape)]])
         if points:
-            offsets = places[:, None] - np.array(points)
+            offsets = candidates[:, None] - np.array(points)
             nearest = np.min(np.sum(offsets**2, axis=2), axis=1)
-            points.append(places[nearest.argmax()])
+            points.append(candidates[nearest.argmax()])
         else:
-            points.append(places[0])
+            points.append(candidates[0])
     body = np.array(points[len(shape.tail) :])
     rng.shuffle(body)
     return np.concatenate([body, np.reshape(shape.tail, (-1, 2))])
 
 
-def _inside(places: Floats, shape: _Shape) -> Booleans:
-    """Which places (n,) belong to a shape."""
-    x, y, radius = shape.bite
-    within = np.sum(((places - shape.centre) / shape.axes) ** 2, axis=1) <= 1.0
-    inside: Booleans = within & (np.hypot(places[:, 0] - x, places[:, 1] - y) >= radius)
+def _inside(points: Floats, shape: _Shape) -> Booleans:
+    """True (n,) for points (n, 2) inside a shape."""
+    x, y, radius = shape.cutout
+    within = np.sum(((points - shape.centre) / shape.axes) ** 2, axis=1) <= 1.0
+    inside: Booleans = within & (np.hypot(points[:, 0] - x, points[:, 1] - y) >= radius)
     return inside

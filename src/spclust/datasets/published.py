@@ -1,6 +1,8 @@
-"""Published datasets: read from a folder or the cache, else downloaded; never shipped.
+"""Published datasets: read from a folder or the cache, else downloaded; not distributed.
 
-Copies differ in line endings, in a last newline, in format: what is checked is the parsed values.
+Copies differ in line endings, in the last newline and in format: the checksum is that of the parsed
+values. That is why the download is the standard library's: a downloader like pooch compares
+checksums of files.
 """
 
 import hashlib
@@ -17,18 +19,18 @@ import numpy as np
 
 from spclust.arrays import Floats, Integers
 
-FOLDER = "SPCLUST_DATA"  # environment variable: a folder with the files
-_SECONDS = 10.0  # to wait for an answer
+FOLDER = "SPCLUST_DATA"  # environment variable that names a folder with the files
+_TIMEOUT = 10.0  # seconds
 _LARGEST = 50_000_000  # bytes
 
 
 class DatasetUnavailableError(OSError):
-    """A published dataset is neither in a folder, nor in the cache, nor to be had by network."""
+    """A published dataset is in no folder and not in the cache, and cannot be downloaded."""
 
 
 class _Dataset(NamedTuple):
     name: str
-    files: tuple[str, ...]  # names it goes by, the text as published first
+    files: tuple[str, ...]  # possible file names, that of the published text first
     addresses: tuple[str, ...]
     parse: Callable[[bytes], tuple[Floats, Integers]]
     sha256: str  # of the values: X as little-endian float64 row by row, then y as int64
@@ -37,7 +39,7 @@ class _Dataset(NamedTuple):
 def load_aggregation(directory: str | Path | None = None) -> tuple[Floats, Integers]:
     """Aggregation: seven clusters in the plane, 788 points (Gionis, Mannila, Tsaparas 2007).
 
-    Looked for as Aggregation.txt (x, y, label; tab separated) or aggregation.csv, see `Notes`.
+    The file is Aggregation.txt (x, y, label; tab separated) or aggregation.csv, see `Notes`.
 
     Parameters
     ----------
@@ -56,12 +58,12 @@ def load_aggregation(directory: str | Path | None = None) -> tuple[Floats, Integ
     DatasetUnavailableError
         If there is no file, and it cannot be downloaded.
     ValueError
-        If a file that was found holds something else.
+        If the values in the file are not the published ones.
 
     Notes
     -----
-    The folder is `directory`, else that of the environment variable SPCLUST_DATA, else the cache
-    (spclust in XDG_CACHE_HOME, ~/.cache by default), where a download is kept, too.
+    The folders are, in this order: `directory`, the environment variable SPCLUST_DATA, and the
+    cache (spclust in XDG_CACHE_HOME, ~/.cache by default). A download is kept in the cache.
     """
     return _load(_AGGREGATION, directory)
 
@@ -69,7 +71,7 @@ def load_aggregation(directory: str | Path | None = None) -> tuple[Floats, Integ
 def load_dim1024(directory: str | Path | None = None) -> tuple[Floats, Integers]:
     """dim1024: 16 compact clusters in 1,024 dimensions, 1,024 points (Fränti et al. 2006).
 
-    Looked for as dim1024.txt (whole numbers) or dim1024.npz (with an array X), in the folders of
+    The file is dim1024.txt (integers) or dim1024.npz (with an array X), in one of the folders of
     `load_aggregation`.
 
     Parameters
@@ -89,7 +91,7 @@ def load_dim1024(directory: str | Path | None = None) -> tuple[Floats, Integers]
     DatasetUnavailableError
         If there is no file, and it cannot be downloaded.
     ValueError
-        If a file that was found holds something else.
+        If the values in the file are not the published ones.
     """
     return _load(_DIM1024, directory)
 
@@ -111,11 +113,11 @@ def _load(dataset: _Dataset, directory: str | Path | None) -> tuple[Floats, Inte
         except OSError as error:
             tried.append(f"{address}: {getattr(error, 'reason', error)}")
             continue
-        values = _checked(dataset, content, f"what came from {address}")
+        values = _checked(dataset, content, f"the download from {address}")
         _keep(_cache() / dataset.files[0], content)
         return values
     raise DatasetUnavailableError(
-        f"The dataset {dataset.name} is in none of the folders looked at and could not be "
+        f"The dataset {dataset.name} is neither in a folder nor in the cache, and could not be "
         f"downloaded ({'; '.join(tried)}): put {' or '.join(dataset.files)} into a folder and set "
         f"the environment variable {FOLDER} to it."
     )
@@ -134,15 +136,15 @@ def _cache() -> Path:
 
 
 def _download(address: str) -> bytes:
-    with urllib.request.urlopen(address, timeout=_SECONDS) as answer:
+    with urllib.request.urlopen(address, timeout=_TIMEOUT) as answer:
         content: bytes = answer.read(_LARGEST + 1)
     if len(content) > _LARGEST:
-        raise OSError("more than 50 MB")
+        raise OSError(f"more than {_LARGEST:,} bytes")
     return content
 
 
 def _keep(path: Path, content: bytes) -> None:
-    """Write a file as a whole or not at all; a cache that cannot be written is no failure."""
+    """Write a file completely or not at all; ignore that the cache cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as part:
@@ -160,8 +162,8 @@ def _checked(dataset: _Dataset, content: bytes, source: str) -> tuple[Floats, In
     values = np.ascontiguousarray(X, "<f8").tobytes() + np.ascontiguousarray(y, "<i8").tobytes()
     if hashlib.sha256(values).hexdigest() != dataset.sha256:
         raise ValueError(
-            f"{source[0].upper()}{source[1:]} is not {dataset.name} as published, though it may "
-            "look like it: get another copy."
+            f"{source[0].upper()}{source[1:]} is not {dataset.name} as published (checksum "
+            "mismatch): get another copy."
         )
     return X, y
 

@@ -1,1 +1,1 @@
-"""Research: baselines to compare with, and the reproduction of the paper."""
+"""Research: baselines to compare SPC with, and the reproduction of the paper."""

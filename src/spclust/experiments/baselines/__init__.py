@@ -1,4 +1,4 @@
-"""Classic clusterers of data streams to compare with, all behind one small protocol."""
+"""Five classic stream clusterers to compare SPC with, behind one protocol."""
 
 from spclust.experiments.baselines.clustream import CluStream
 from spclust.experiments.baselines.dbstream import DBSTREAM

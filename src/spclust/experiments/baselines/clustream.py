@@ -1,40 +1,41 @@
-"""CluStream: micro-clusters with times, grouped by k-means (Aggarwal, Han, Wang and Yu, 2003)."""
+"""CluStream: k-means of micro-clusters (Aggarwal, Han, Wang and Yu, 2003)."""
 
 import warnings
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from spclust.experiments.baselines.base import Offline, StreamClusterer
+from spclust.experiments.baselines.components import in_order_of_appearance
 from spclust.experiments.baselines.moments import Moments
-from spclust.experiments.baselines.parts import in_order_of_appearance
+from spclust.experiments.baselines.ranges import integer, number, word
+from spclust.experiments.baselines.stream_clusterer import Offline, StreamClusterer
+from spclust.parameters import Parameter
 
 
 class CluStream(StreamClusterer):
     """CluStream: a fixed number of micro-clusters, and weighted k-means of their means.
 
     The micro-clusters are those of River's CluStream. The offline phase is scikit-learn's k-means
-    of their means, weighted by their numbers of points, when labels are asked for; a point takes
-    the label of its nearest micro-cluster.
+    of their means, weighted by their numbers of points, and runs when labels are needed. A point
+    gets the label of its nearest micro-cluster.
 
     Parameters
     ----------
     n_clusters : int, default 5
-        Clusters to be found. With fewer distinct micro-clusters there are as many as those.
+        Number of clusters; fewer if there are fewer distinct micro-clusters.
     n_micro_clusters : int, default 100
-        Micro-clusters, from 2: the first so many points become one each.
+        Number of micro-clusters, at least 2. Each of the first points becomes one.
     time_window : int, default 1000
-        Points of the stream after which a micro-cluster that gets no more is out of date.
+        A micro-cluster that absorbs no point for this many points of the stream is out of date.
     micro_cluster_r_factor : float, default 2.0
         A point fits into a micro-cluster within this many deviations of its mean.
     deviation : {"mean", "rms"}, default "mean"
         Deviation of a micro-cluster: the mean of its standard deviations by feature, as in River;
         or the root of the sum of their squares, as published, which is larger by the square root
-        of the number of features. With many features no point is within a few of the former.
+        of the number of features. With many features no point is within a few mean deviations.
     seed : int, default 0
         Seed of k-means.
 
@@ -53,13 +54,13 @@ class CluStream(StreamClusterer):
     """
 
     _online: Moments
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "n_micro_clusters": [Interval(Integral, 2, None, closed="left")],
-        "time_window": [Interval(Real, 0, None, closed="neither")],
-        "micro_cluster_r_factor": [Interval(Real, 0, None, closed="neither")],
-        "deviation": [StrOptions({"mean", "rms"})],
-        "seed": [Interval(Integral, 0, 2**32 - 1, closed="both")],
+    _ranges: ClassVar[Mapping[str, Parameter]] = {
+        "n_clusters": integer(1),
+        "n_micro_clusters": integer(2),
+        "time_window": number(0, closed="neither"),
+        "micro_cluster_r_factor": number(0, closed="neither"),
+        "deviation": word("mean", "rms"),
+        "seed": integer(0, 2**32 - 1),
     }
 
     def __init__(
@@ -89,11 +90,11 @@ class CluStream(StreamClusterer):
         )
 
     def _cluster(self) -> Offline:
-        """The means of all micro-clusters, and their clusters."""
+        """Means of all micro-clusters, and their clusters by k-means."""
         online = self._online
         centres = online.mean[: online.n].copy()
         k = min(int(self.n_clusters), len(np.unique(centres, axis=0)))
-        with warnings.catch_warnings():  # means that differ by rounding alone are no clusters
+        with warnings.catch_warnings():  # k-means warns if means differ by rounding alone
             warnings.simplefilter("ignore", ConvergenceWarning)
             means = KMeans(k, n_init=10, random_state=self.seed)
             labels = means.fit(centres, sample_weight=online.count[: online.n]).labels_

@@ -1,23 +1,24 @@
-"""DBSTREAM: micro-clusters joined by the points they share (Hahsler and Bolanos, 2016)."""
+"""DBSTREAM: micro-clusters joined by shared points (Hahsler and Bolanos, 2016)."""
 
-from numbers import Real
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from spclust.arrays import Floats
-from spclust.experiments.baselines.base import Offline, Online, StreamClusterer
-from spclust.experiments.baselines.parts import components
+from spclust.experiments.baselines.components import components
+from spclust.experiments.baselines.ranges import LENGTH, number
+from spclust.experiments.baselines.stream_clusterer import Offline, Online, StreamClusterer
+from spclust.parameters import Parameter
 
 
 class SharedDensity(Online):
     """Online phase of DBSTREAM: River's, which learns one dictionary after another.
 
-    River's units: its clock counts points, from 0. Weights of micro-clusters, and of the pairs
-    that share points (`s`, by the smaller id), are in points and fade by 2^-fading_factor for
-    each point of the stream; each is written down as of its own last change (`last_update`,
-    `s_t`). `clustering_threshold` is a radius. Light ones are removed every `cleanup_interval`
+    River's clock counts points, from 0. The weights of micro-clusters, and of pairs that share
+    points (`s`, by the smaller id), are in points and fade by 2^-fading_factor for each point of
+    the stream. Each is stored as of the time of its last change (`last_update`, `s_t`).
+    `clustering_threshold` is a radius. Light micro-clusters are removed every `cleanup_interval`
     points.
     """
 
@@ -47,24 +48,24 @@ class SharedDensity(Online):
         return centres, np.array(weight)
 
     def pairs(self) -> list[tuple[int, int, float]]:
-        """Pairs of micro-clusters, as places in `weights`, and the weight that they share now."""
-        place = {name: i for i, name in enumerate(self.river.micro_clusters)}
+        """Pairs of micro-clusters, as indices into `weights`, and their current shared weight."""
+        index = {name: i for i, name in enumerate(self.river.micro_clusters)}
         return [
-            (place[i], place[j], shared * self._faded(self.river.s_t[i][j]))
+            (index[i], index[j], shared * self._faded(self.river.s_t[i][j]))
             for i, row in self.river.s.items()
             for j, shared in row.items()
         ]
 
     def _faded(self, since: float) -> float:
-        """Factor by which a weight of the time `since` has faded until the last point."""
+        """Factor by which a weight of time `since` has faded until the last point."""
         last = self.river._time_stamp - 1
         return float(2.0 ** (-self.river.fading_factor * (last - since)))
 
     def _forget_pairs_of(self, gone: set[int]) -> None:
-        """Drop what removed micro-clusters shared.
+        """Remove the shared weights of removed micro-clusters.
 
-        River leaves some of it behind and gives their ids to new micro-clusters, which would
-        begin with points shared by others.
+        River keeps some of them and reuses the ids: new micro-clusters would inherit weights that
+        others shared.
         """
         for table in (self.river.s, self.river.s_t):
             for i in gone.intersection(table):
@@ -75,11 +76,11 @@ class SharedDensity(Online):
 
 
 class DBSTREAM(StreamClusterer):
-    """DBSTREAM: micro-clusters of one radius; clusters are chains that share enough points.
+    """DBSTREAM: micro-clusters of one radius; those that share enough points are one cluster.
 
     The online phase is River's, the offline phase is not: all weights are taken at the time of
-    the last point, sharing goes both ways, and a point takes the label of its nearest
-    micro-cluster rather than that of the nearest mean of a whole cluster.
+    the last point, pairs that share points are followed in both directions, and a point gets the
+    label of its nearest micro-cluster rather than that of the nearest mean of a whole cluster.
 
     Parameters
     ----------
@@ -87,17 +88,17 @@ class DBSTREAM(StreamClusterer):
         Radius of a micro-cluster, in the unit of the data: a point within it belongs to it.
     fading_factor : float, default 0.01
         Weights fade by 2^-fading_factor for each point of the stream: they halve in
-        1 / fading_factor points. 0 forgets nothing.
+        1 / fading_factor points. With 0 they do not fade.
     cleanup_interval : float, default 2.0
-        Points between two removals of light micro-clusters, a whole number. One that got no more
-        than a single point in that time is light.
+        Points between two removals of light micro-clusters, a whole number. One that absorbed at
+        most a single point in that time is light.
     intersection_factor : float, default 0.3
         Shared weight over mean weight above which two micro-clusters are joined; 0 to 1.
     minimum_weight : float, default 1.0
         Weight, in points, that a micro-cluster needs to belong to a cluster.
     hard : bool, default True
-        Whether a point takes the label of the nearest micro-cluster that has one. If not, it is
-        noise, -1, where the nearest one is too light.
+        True: a point gets the label of the nearest micro-cluster that has one. False: it is
+        noise, -1, if the nearest one is too light.
 
     References
     ----------
@@ -106,13 +107,12 @@ class DBSTREAM(StreamClusterer):
     """
 
     _online: SharedDensity
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "clustering_threshold": [Interval(Real, 1e-150, 1e150, closed="both")],
-        "fading_factor": [Interval(Real, 0, None, closed="left")],
-        "cleanup_interval": [Interval(Real, 1, None, closed="left")],
-        "intersection_factor": [Interval(Real, 0, 1, closed="both")],
-        "minimum_weight": [Interval(Real, 0, None, closed="left")],
-        "hard": ["boolean"],
+    _ranges: ClassVar[Mapping[str, Parameter]] = {
+        "clustering_threshold": LENGTH,
+        "fading_factor": number(0),
+        "cleanup_interval": number(1),
+        "intersection_factor": number(0, 1, "both"),
+        "minimum_weight": number(0),
     }
 
     def __init__(
@@ -147,7 +147,7 @@ class DBSTREAM(StreamClusterer):
         )
 
     def _cluster(self) -> Offline:
-        """Micro-clusters and their clusters: chains of heavy ones that share enough."""
+        """Micro-clusters, and their clusters: heavy ones joined by shared weight."""
         centres, weight = self._online.weights()
         heavy = weight >= self.minimum_weight
         joined = [
@@ -158,8 +158,7 @@ class DBSTREAM(StreamClusterer):
             and shared > self.intersection_factor * (weight[i] + weight[j]) / 2.0
         ]
         first, second = np.array(joined, dtype=np.int64).reshape(-1, 2).T
-        places = np.flatnonzero(heavy)
         labels = np.full(len(weight), -1, dtype=np.int64)
-        number = np.searchsorted(places, np.arange(len(weight)))  # of a place among the heavy ones
-        labels[heavy] = components(len(places), number[first], number[second])
+        rank = np.cumsum(heavy) - 1  # index of a heavy micro-cluster among the heavy ones
+        labels[heavy] = components(int(heavy.sum()), rank[first], rank[second])
         return Offline(centres, labels)

@@ -1,25 +1,27 @@
-"""DenStream: micro-clusters that fade, joined by density (Cao, Ester, Qian and Zhou, 2006)."""
+"""DenStream: fading micro-clusters joined by density (Cao, Ester, Qian and Zhou, 2006)."""
 
 import math
-from numbers import Real
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from spclust.arrays import Floats
-from spclust.experiments.baselines.base import Offline, Online, StreamClusterer
-from spclust.experiments.baselines.parts import components, squared_distances
+from spclust.arrays import Booleans, Floats
+from spclust.experiments.baselines.components import components
+from spclust.experiments.baselines.euclidean import squared_distances
+from spclust.experiments.baselines.ranges import LENGTH, number, word
+from spclust.experiments.baselines.stream_clusterer import Offline, Online, StreamClusterer
+from spclust.parameters import Parameter
 
 
 class MicroClusters:
-    """Sums over points that fade, one row for each micro-cluster, oldest first.
+    """Micro-clusters as arrays, one row for each, oldest first.
 
-    A row has weight w, centre c and scatter, the weighted sum of squared distances of its points
-    from c, rather than sums of points and of squares: the difference of two large numbers, which
-    a radius would be, loses all digits far off the origin. Weight and scatter are those at time
-    `changed`; both fade by 2^-decay for each point of the stream, centres do not.
+    A row has a weight, a centre and a scatter: the weighted sum of squared distances of its points
+    from the centre. Sums of points and of squares would lose all digits of the radius far from the
+    origin. Weight and scatter are those at time `changed`; both fade by 2^-decay for each point of
+    the stream.
     """
 
     def __init__(self, n_features: int, decay: float) -> None:
@@ -40,8 +42,8 @@ class MicroClusters:
         found: Floats = np.sqrt(self.scatter[: self.n] / self.weight[: self.n])
         return found
 
-    def took(self, x: Floats, now: int, eps: float) -> int:
-        """Let the nearest row take in x (d,) if its radius stays within eps; row, or -1."""
+    def absorb(self, x: Floats, now: int, eps: float) -> int:
+        """Add x (d,) to the nearest row if its radius stays within eps; the row, or -1."""
         if not self.n:
             return -1
         distance2 = squared_distances(x, self.centre[: self.n])
@@ -56,7 +58,7 @@ class MicroClusters:
         return i
 
     def append(self, centre: Floats, weight: float, scatter: float, now: int, born: float) -> None:
-        """One more row."""
+        """Append a row."""
         if self.n == len(self.weight):
             self.centre = np.concatenate([self.centre, np.zeros_like(self.centre)])
             for name in ("weight", "scatter", "changed", "born"):
@@ -65,12 +67,12 @@ class MicroClusters:
         self.centre[i], self.weight[i], self.scatter[i] = centre, weight, scatter
         self.changed[i], self.born[i] = now, born
 
-    def keep(self, rows: Any) -> None:
-        """Keep those rows (n,) that are true, in their order."""
-        places = np.flatnonzero(rows)
+    def keep(self, mask: Booleans) -> None:
+        """Keep the rows where `mask` (n,) is true, in their order."""
+        rows = np.flatnonzero(mask)
         for array in (self.centre, self.weight, self.scatter, self.changed, self.born):
-            array[: len(places)] = array[places]
-        self.n = len(places)
+            array[: len(rows)] = array[rows]
+        self.n = len(rows)
 
 
 class Density(Online):
@@ -83,7 +85,7 @@ class Density(Online):
         self.now = 0
         self.potential = MicroClusters(n_features, decay)
         self.outlier = MicroClusters(n_features, decay)
-        self.period = math.inf  # points between two removals: none can fade away in less
+        self.period = math.inf  # points between two removals: the shortest time to fade away
         if decay > 0:
             self.period = math.ceil(math.log2(least / (least - 1.0)) / decay)
 
@@ -96,10 +98,10 @@ class Density(Online):
                 self._remove_light()
 
     def _add(self, x: Floats) -> None:
-        if self.potential.took(x, self.now, self.eps) >= 0:
+        if self.potential.absorb(x, self.now, self.eps) >= 0:
             return
         out = self.outlier
-        i = out.took(x, self.now, self.eps)
+        i = out.absorb(x, self.now, self.eps)
         if i < 0:
             out.append(x, 1.0, 0.0, self.now, self.now)
         elif out.weight[i] > self.least:
@@ -109,7 +111,7 @@ class Density(Online):
             out.keep(np.arange(out.n) != i)
 
     def _remove_light(self) -> None:
-        """Forget what fell below beta mu, and outliers lighter than their age allows."""
+        """Remove potential ones below beta mu, and outliers too light for their age."""
         self.potential.keep(self.potential.weights(self.now) >= self.least)
         rate = self.decay * math.log(2.0)
         age = self.now - self.outlier.born[: self.outlier.n]
@@ -118,11 +120,11 @@ class Density(Online):
 
 
 class DenStream(StreamClusterer):
-    """DenStream: small round micro-clusters that fade; clusters are chains of heavy ones.
+    """DenStream: small round micro-clusters that fade; clusters join heavy ones that are near.
 
-    A point goes to the nearest potential micro-cluster if the radius of that stays within `eps`,
-    else to the nearest outlier micro-cluster, else it starts one. An outlier micro-cluster that
-    is heavy enough becomes a potential one; light ones are removed now and then. There is no
+    The nearest potential micro-cluster absorbs a point if its radius stays within `eps`, else the
+    nearest outlier micro-cluster does, else the point becomes a new one. An outlier micro-cluster
+    that is heavy enough becomes a potential one; light ones are removed periodically. There is no
     initial batch: the first point is learnt like any other.
 
     Parameters
@@ -133,16 +135,16 @@ class DenStream(StreamClusterer):
     mu : float, default 5.0
         Weight, in points, of a micro-cluster that is the core of a cluster.
     beta : float, default 0.5
-        Share of `mu` from which a micro-cluster is a potential one; beta mu must be above 1.
+        A micro-cluster heavier than beta mu is a potential one; beta mu must be above 1.
     decay : float, default 0.01
         Weights fade by 2^-decay for each point of the stream: they halve in 1 / decay points.
-        0 forgets nothing.
+        With 0 they do not fade.
     link : {"centres", "touching"}, default "centres"
-        Cores are joined if their centres are at most 2 eps apart; with "touching" their radii
-        must make up for the distance too.
+        Cores are joined if their centres are at most 2 eps apart; with "touching" the sum of
+        their radii must also be at least that distance.
     hard : bool, default True
-        Whether a point takes the label of the nearest micro-cluster that has one. If not, it is
-        noise, -1, where the nearest potential micro-cluster has none.
+        True: a point gets the label of the nearest micro-cluster that has one. False: it is
+        noise, -1, if the nearest potential micro-cluster has none.
 
     References
     ----------
@@ -159,13 +161,12 @@ class DenStream(StreamClusterer):
     """
 
     _online: Density
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "eps": [Interval(Real, 1e-150, 1e150, closed="both")],
-        "mu": [Interval(Real, 0, None, closed="neither")],
-        "beta": [Interval(Real, 0, 1, closed="right")],
-        "decay": [Interval(Real, 0, None, closed="left")],
-        "link": [StrOptions({"centres", "touching"})],
-        "hard": ["boolean"],
+    _ranges: ClassVar[Mapping[str, Parameter]] = {
+        "eps": LENGTH,
+        "mu": number(0, closed="neither"),
+        "beta": number(0, 1, "right"),
+        "decay": number(0),
+        "link": word("centres", "touching"),
     }
 
     def __init__(
@@ -195,7 +196,7 @@ class DenStream(StreamClusterer):
         return Density(n_features, float(self.eps), float(self.decay), least)
 
     def _cluster(self) -> Offline:
-        """Potential micro-clusters and their clusters: chains of cores, and what is beside them."""
+        """Potential micro-clusters, and their clusters: joined cores and neighbours of cores."""
         rows, eps = self._online.potential, float(self.eps)
         centres, radii = rows.centre[: rows.n].copy(), rows.radii()
         labels = np.full(rows.n, -1, dtype=np.int64)

@@ -2,59 +2,67 @@
 
 import math
 import sys
-from numbers import Integral, Real
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from spclust.arrays import Booleans, Floats, Integers
-from spclust.experiments.baselines.base import Offline, StreamClusterer
+from spclust.experiments.baselines.components import (
+    components,
+    components_with,
+    in_order_of_appearance,
+)
+from spclust.experiments.baselines.euclidean import nearest
 from spclust.experiments.baselines.grid import Grid
-from spclust.experiments.baselines.parts import components, in_order_of_appearance, kept, nearest
+from spclust.experiments.baselines.ranges import LENGTH, integer, number, word
+from spclust.experiments.baselines.stream_clusterer import Offline, StreamClusterer
+from spclust.parameters import Parameter
+
+_LARGEST_FLOAT = int(sys.float_info.max)
 
 
 class DStream(StreamClusterer):
-    """D-Stream: space is cut into cubes, and clusters are groups of dense cubes that touch.
+    """D-Stream: densities in the cells of a grid; clusters are dense cells that touch.
 
     Every point adds 1 to the density of its cell; all densities fade. A cell is dense if it has
-    `dense` times the mean density of all cells, sparse if it has `sparse` times that or less, and
-    transitional between them. Sparse cells that get too few points are removed now and then.
+    at least `dense` times the mean density of all cells, sparse if it has at most `sparse` times
+    that, and transitional otherwise. Sparse cells with too few points are removed periodically.
 
     Parameters
     ----------
     side : float, default 1.0
-        Side of a cell, in the unit of the data: the one parameter that the data decides.
+        Side of a cell, in the unit of the data.
     decay : float, default 0.998
-        Factor by which every density fades for each point of the stream, in (0, 1]; 1 forgets
-        nothing and removes nothing.
+        Factor by which every density fades for each point of the stream, in (0, 1]. With 1
+        densities do not fade and no cell is removed.
     dense : float, default 3.0
-        Density of a dense cell, at least, in mean densities; above 1.
+        Minimum density of a dense cell, in mean densities; above 1.
     sparse : float, default 0.8
-        Density of a sparse cell, at most, in mean densities; between 0 and 1.
+        Maximum density of a sparse cell, in mean densities; between 0 and 1.
     protection : float, default 0.3
         A cell that was removed after r points is not removed again before (1 + protection) r.
     gap : int or None, default None
-        Points between two removals. None is the published one: the shortest time in which a dense
+        Points between two removals. None is the published gap: the shortest time in which a dense
         cell can become sparse or a sparse one dense. It is 1 if there are many cells.
     n_cells : int or None, default None
-        Cells of the space, occupied or not. None takes those of the smallest box that has all
-        points seen.
+        Number of cells of the space, occupied or not. None counts the cells of the smallest box
+        around all points seen.
     mass : {"actual", "steady"}, default "actual"
-        Sum of densities behind the mean density: what it is now, or what it tends to after about
-        3 / (1 - decay) points, as published.
+        Sum of densities that the mean density is computed from: the present sum, or, as
+        published, its limit, which is reached after about 3 / (1 - decay) points.
     link : {"all", "dense"}, default "all"
-        Whether transitional cells join those beside them into one cluster, or only go along with
-        a dense cell beside them.
+        "all": transitional cells join their neighbours into one cluster. "dense": they belong to
+        the cluster of a dense neighbour and join nothing.
     hard : bool, default True
-        Whether a point in a cell without label gets that of the nearest cell that has one (by
-        the centre of the cell), instead of -1.
+        True: a point in a cell without a label gets that of the nearest cell that has one (by
+        the centre of the cell). False: it is noise, -1.
 
     Notes
     -----
-    In many features the box has so many cells that every occupied one is dense, and hardly any
-    two touch: D-Stream then gives a cluster for each occupied cell.
+    In many dimensions the box has so many cells that every occupied cell is dense, and few cells
+    touch: almost every occupied cell is a cluster of its own.
 
     References
     ----------
@@ -70,17 +78,16 @@ class DStream(StreamClusterer):
     """
 
     _online: Grid
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "side": [Interval(Real, 1e-150, 1e150, closed="both")],
-        "decay": [Interval(Real, 0, 1, closed="right")],
-        "dense": [Interval(Real, 1, None, closed="neither")],
-        "sparse": [Interval(Real, 0, 1, closed="neither")],
-        "protection": [Interval(Real, 0, None, closed="left")],
-        "gap": [None, Interval(Integral, 1, None, closed="left")],
-        "n_cells": [None, Interval(Integral, 1, None, closed="left")],
-        "mass": [StrOptions({"actual", "steady"})],
-        "link": [StrOptions({"all", "dense"})],
-        "hard": ["boolean"],
+    _ranges: ClassVar[Mapping[str, Parameter]] = {
+        "side": LENGTH,
+        "decay": number(0, 1, "right"),
+        "dense": number(1, closed="neither"),
+        "sparse": number(0, 1, "neither"),
+        "protection": number(0),
+        "gap": integer(1, optional=True),
+        "n_cells": integer(1, optional=True),
+        "mass": word("actual", "steady"),
+        "link": word("all", "dense"),
     }
 
     def __init__(
@@ -108,11 +115,18 @@ class DStream(StreamClusterer):
         self.link = link
         self.hard = hard
 
+    def _values(self) -> dict[str, Any]:
+        """The parameters; n_cells may be too large for a float, and means infinity then."""
+        values = super()._values()
+        if isinstance(self.n_cells, int):
+            values["n_cells"] = min(self.n_cells, _LARGEST_FLOAT)
+        return values
+
     def _start(self, n_features: int) -> Grid:
         if self.mass == "steady" and self.decay == 1:
             raise ValueError(
-                'mass="steady" of DStream needs a decay below 1, for without decay there is no '
-                'steady state: take mass="actual".'
+                'mass="steady" of DStream needs a decay below 1, because there is no steady state '
+                'without decay: take mass="actual".'
             )
         return Grid(
             n_features,
@@ -126,7 +140,7 @@ class DStream(StreamClusterer):
         )
 
     def _cluster(self) -> Offline:
-        """Cells, by their indices, that are dense or transitional, and their clusters."""
+        """Indices of dense and transitional cells, and their clusters."""
         grid = self._online
         cells, density = grid.occupied()
         mass = grid.mass(self.mass == "steady")
@@ -151,14 +165,14 @@ class DStream(StreamClusterer):
 
 
 def _as_float(n_cells: int) -> float:
-    return float(n_cells) if n_cells <= sys.float_info.max else math.inf
+    return float(n_cells) if n_cells <= _LARGEST_FLOAT else math.inf
 
 
 def _touching(cells: Floats) -> tuple[Integers, Integers]:
     """Pairs of cells (k, d) that differ by 1 in one index and agree in all others.
 
-    The sums of their indices differ by 1 then: only such cells are compared. That takes no list
-    of the 2 d cells around each, and is quick in any dimension.
+    The sums of their indices differ by 1: only such cells are compared. This is fast in any
+    dimension, because the 2 d neighbours of a cell are not enumerated.
     """
     groups: dict[float, list[int]] = {}
     for i, total in enumerate(cells.sum(axis=1).tolist()):
@@ -173,14 +187,14 @@ def _touching(cells: Floats) -> tuple[Integers, Integers]:
 
 
 def _linked_by_all(is_dense: Booleans, first: Integers, second: Integers) -> Integers:
-    """Components of dense and transitional cells, those alone that have a dense cell."""
-    return kept(components(len(is_dense), first, second), is_dense)
+    """Components of dense and transitional cells that contain a dense cell."""
+    return components_with(is_dense, components(len(is_dense), first, second))
 
 
 def _linked_by_dense(is_dense: Booleans, first: Integers, second: Integers) -> Integers:
-    """Components of dense cells; a transitional cell goes along with the largest beside it."""
+    """Components of dense cells; a transitional cell belongs to its largest neighbour."""
     both = is_dense[first] & is_dense[second]
-    labels = kept(components(len(is_dense), first[both], second[both]), is_dense)
+    labels = components_with(is_dense, components(len(is_dense), first[both], second[both]))
     size = np.bincount(labels[labels >= 0], minlength=1)
     best: dict[int, tuple[int, int]] = {}  # of a transitional cell: (-size, label), smallest wins
     for cell, other in [*zip(first, second, strict=True), *zip(second, first, strict=True)]:

@@ -1,11 +1,11 @@
-"""The cells of D-Stream: densities that fade, and cells that are forgotten."""
+"""Cells of D-Stream: densities that fade, and the removal of sporadic cells."""
 
 import math
 
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.experiments.baselines.base import Online
+from spclust.experiments.baselines.stream_clusterer import Online
 
 _ROWS_AT_ONCE = 1024
 
@@ -13,9 +13,9 @@ _ROWS_AT_ONCE = 1024
 class Grid(Online):
     """Online phase of D-Stream: a density for each occupied cell, and a clock of points.
 
-    A cell is known by its indices floor(x / side), as the bytes of an array (d,) of floats:
-    they have no smallest and largest integer. Densities are written down with the time of their
-    last change, so that a point touches one cell alone.
+    A cell is identified by its indices floor(x / side), stored as the bytes of a float array
+    (d,): floats do not overflow. Each density is stored with the time of its last change, so that
+    a point changes one cell only.
     """
 
     def __init__(
@@ -36,18 +36,18 @@ class Grid(Online):
         self.protection = protection
         self.gap = gap
         self.counts_cells = n_cells is None
-        self.n_cells = n_cells or 1.0  # of the space; inf beyond 1e308, where a share of it is 0
+        self.n_cells = n_cells or 1.0  # of the space; inf beyond the largest float
         self.now = 0  # points seen
         self.low = np.full(n_features, np.inf)  # smallest index of an occupied cell, by feature
         self.high = np.full(n_features, -np.inf)
-        self.slots: dict[bytes, int] = {}  # place of each cell in the arrays, oldest cell first
-        self.names: list[bytes] = []  # cell at each place
-        self.free: list[int] = []  # places without a cell; their density is NaN
+        self.slots: dict[bytes, int] = {}  # index of each cell in the arrays, oldest cell first
+        self.names: list[bytes] = []  # cell at each index
+        self.free: list[int] = []  # indices without a cell; their density is NaN
         self.densities = np.empty(0)  # at the time of the last change of each cell
         self.changed = np.empty(0)
         self.removals: dict[bytes, int] = {}  # time of the last removal of a cell, oldest first
-        self.quiet = 0.0  # before that time no cell can be sporadic
-        self.quiet_as_new = 0.0  # and no cell in so many points after its first
+        self.quiet = 0.0  # no cell can be sporadic before this time
+        self.quiet_as_new = 0.0  # nor a cell within this many points after its first
 
     def learn(self, rows: Floats) -> None:
         """Learn rows (n, d), one after another."""
@@ -68,11 +68,11 @@ class Grid(Online):
 
     def cells_of(self, rows: Floats) -> Floats:
         """Cell indices (n, d) of rows (n, d)."""
-        cells: Floats = np.floor(rows / self.side) + 0.0  # there is no cell -0
+        cells: Floats = np.floor(rows / self.side) + 0.0  # turns -0.0 into 0.0: their bytes differ
         return cells
 
     def mass(self, steady: bool) -> float:
-        """Sum of all densities, those of removed cells included; or what it tends to."""
+        """Sum of all densities, those of removed cells included; or its limit if `steady`."""
         if self.decay == 1.0:
             return float(self.now)
         share = 1.0 if steady else -math.expm1(self.now * math.log(self.decay))
@@ -81,20 +81,20 @@ class Grid(Online):
     def occupied(self) -> tuple[Floats, Floats]:
         """Cells (k, d), oldest first, and their densities (k,) now."""
         cells = np.frombuffer(b"".join(self.slots)).reshape(-1, len(self.low))
-        places = np.fromiter(self.slots.values(), dtype=np.int64)
-        return cells, self._current()[places]
+        slots = np.fromiter(self.slots.values(), dtype=np.int64)
+        return cells, self._current()[slots]
 
     def _gaps(self, n_cells: Floats) -> Floats:
         """Points (n,) between two removals, for spaces of n_cells (n,) cells.
 
-        As published: no cell can turn from dense to sparse, or back, in less.
+        As published: the shortest time in which a cell can turn from dense to sparse, or back.
         """
         if self.decay == 1.0:
             return np.full(len(n_cells), np.inf)
         if self.gap is not None:
             return np.full(len(n_cells), float(self.gap))
         to_sparse = math.log(self.sparse / self.dense)
-        with np.errstate(divide="ignore"):  # among few cells none can be dense
+        with np.errstate(divide="ignore"):  # with few cells none can be dense
             to_dense = np.log1p(-np.minimum(self.dense / n_cells, 1.0))
         to_dense -= np.log1p(-self.sparse / n_cells)
         gaps = np.floor(np.maximum(to_sparse, to_dense) / math.log(self.decay))
@@ -127,8 +127,8 @@ class Grid(Online):
         return faded
 
     def _remove_sporadic(self, n_cells: float) -> None:
-        """Forget cells sparser than `sparse` times the mean of what came after their last point."""
-        while self.removals:  # protection that has ended
+        """Remove cells sparser than `sparse` times the mean density since their last point."""
+        while self.removals:  # end protections that have expired
             name, removed = next(iter(self.removals.items()))
             if self.now < (1.0 + self.protection) * removed:
                 break
@@ -140,7 +140,7 @@ class Grid(Online):
         limit = self.sparse * expected / n_cells
         for slot in np.flatnonzero(self._current() < limit).tolist():
             name = self.names[slot]
-            if name not in self.removals:  # else it is protected still
+            if name not in self.removals:  # else it is still protected
                 del self.slots[name]
                 self.removals[name] = self.now
                 self.free.append(slot)
@@ -149,13 +149,13 @@ class Grid(Online):
         self.quiet_as_new = float(self._patience(np.ones(1), n_cells)[0])
 
     def _patience(self, density: Floats, n_cells: float) -> Floats:
-        """Points after its last one in which a cell of that density (k,) cannot become sporadic.
+        """Points after its last one before which a cell of this density (k,) cannot be sporadic.
 
-        As the number of cells only grows, which makes removal rarer, this stays true. It saves
-        looking at all cells after each point, where the gap is 1.
+        The number of cells only grows, which makes removal rarer, so that the bound stays valid.
+        It saves a scan of all cells after each point if the gap is 1.
         """
         share = self.sparse / (n_cells * (1.0 - self.decay))
-        with np.errstate(divide="ignore"):  # of infinitely many cells none is ever removed
+        with np.errstate(divide="ignore"):  # with infinitely many cells none is ever removed
             points = np.log(share / (density + share * self.decay)) / math.log(self.decay)
-        found: Floats = points - 1.0  # one less, because of rounding
+        found: Floats = points - 1.0  # one less, to be safe from rounding
         return found

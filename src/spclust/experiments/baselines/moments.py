@@ -1,23 +1,23 @@
-"""The micro-clusters of CluStream: means and variances of points and of their times."""
+"""Micro-clusters of CluStream: means and variances of points and of their times."""
 
 import math
 
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.experiments.baselines.base import Online
-from spclust.experiments.baselines.parts import squared_distances
+from spclust.experiments.baselines.euclidean import squared_distances
+from spclust.experiments.baselines.stream_clusterer import Online
 
 
 class Moments(Online):
-    """Online phase of CluStream: River's, but for all micro-clusters at once.
+    """Online phase of CluStream: River's, with arrays over all micro-clusters.
 
-    Sums are written in River's order: between the two there is no other rounding than that of
-    distances, and micro-clusters differ only where two distances tie up to that.
+    Sums are computed in River's order. Only distances are rounded differently, so that
+    micro-clusters differ from River's only where two distances are equal up to rounding.
 
-    The first `size` points become a micro-cluster each. From then on a point that does not fit
-    into the nearest one takes the place of one that is out of date, or of one that is merged
-    into the nearest other.
+    Each of the first `size` points becomes a micro-cluster. After that, a point that does not fit
+    into the nearest one replaces one that is out of date; if there is none, the two closest
+    micro-clusters are merged to make room.
     """
 
     def __init__(
@@ -27,14 +27,14 @@ class Moments(Online):
         self.factor = factor
         self.of_mean = of_mean
         self.size = size
-        self.n = 0  # micro-clusters; `size` at the most
+        self.n = 0  # number of micro-clusters, at most `size`
         self.now = -1  # number of the last point, from 0
         self.count = np.zeros(size)
         self.mean = np.zeros((size, n_features))
         self.scatter = np.zeros((size, n_features))  # sums of squared deviations, by feature
         self.time_mean = np.zeros(size)
         self.time_scatter = np.zeros(size)
-        self.apart = np.full((size, size), np.inf)  # distances of the means; inf from itself
+        self.apart = np.full((size, size), np.inf)  # distances between means; inf on the diagonal
 
     def learn(self, rows: Floats) -> None:
         """Learn rows (n, d), one after another."""
@@ -42,7 +42,7 @@ class Moments(Online):
             self.now += 1
             if self.n < self.size:
                 self.n += 1
-                # They count as of the moment when all of them are there, as in River.
+                # As in River, the time of the first points is that of the last of them.
                 self._replace(self.n - 1, x, self.size - 1)
                 continue
             distance = np.sqrt(squared_distances(x, self.mean))
@@ -74,7 +74,7 @@ class Moments(Online):
         self._measure(i)
 
     def _replace(self, i: int, x: Floats, time: int) -> None:
-        """Make micro-cluster i that of x (d,) alone."""
+        """Replace micro-cluster i by one of the single point x (d,)."""
         self.count[i], self.mean[i], self.scatter[i] = 1.0, x, 0.0
         self.time_mean[i], self.time_scatter[i] = time, 0.0
         self._measure(i)
@@ -85,11 +85,11 @@ class Moments(Online):
         self.apart[i, : self.n] = self.apart[: self.n, i] = distance
 
     def _place_for_another(self) -> int:
-        """Free one place: the first that is out of date, else one of the two closest."""
+        """Index to reuse: the first that is out of date, else one of the two closest."""
         late = np.flatnonzero(self._stamps() < self.now - self.window)
         if len(late):
             return int(late[0])
-        # Below the diagonal, row by row: among equals the same pair as in River.
+        # Below the diagonal, row by row: ties are broken as in River.
         below = np.where(np.tri(self.size, k=-1, dtype=bool), self.apart, np.inf)
         a, b = divmod(int(below.argmin()), self.size)
         self._merge(a, b)
@@ -109,20 +109,20 @@ class Moments(Online):
         self._measure(a)
 
     def _stamps(self) -> Floats:
-        """Times (size,) that stand for the last points of each micro-cluster.
+        """Relevance times (size,): about when the last points of each micro-cluster came.
 
-        It is the mean time of a small one, and a quantile of its times, taken as normal, of one
-        with at least twice as many points as there are micro-clusters.
+        For a micro-cluster with fewer points than twice the number of micro-clusters it is the
+        mean time of its points, else a quantile of a normal distribution fitted to their times.
         """
         stamps = self.time_mean.copy()
         for i in np.flatnonzero(self.count >= 2 * self.size).tolist():
-            spread = math.sqrt(self.time_scatter[i] / (self.count[i] - 1.0))
+            deviation = math.sqrt(self.time_scatter[i] / (self.count[i] - 1.0))
             share = self.size / (2.0 * self.count[i])
-            stamps[i] += spread * math.sqrt(2.0) * _inverse_error_function(2.0 * share - 1.0)
+            stamps[i] += deviation * math.sqrt(2.0) * _inverse_error_function(2.0 * share - 1.0)
         return stamps
 
 
-# Powers of z = sqrt(pi) x, from z^3, in the series of the inverse error function of x.
+# Coefficients of z^3, z^5, ..., z = sqrt(pi) x, in the series of the inverse error function of x.
 _SERIES = (
     1 / 24,
     7 / 960,
@@ -134,10 +134,10 @@ _SERIES = (
 
 
 def _inverse_error_function(x: float) -> float:
-    """River's: it breaks off after seven terms, and has x / 2 for the first one, z / 2.
+    """River's approximation: seven terms of the series, the first x / 2 instead of z / 2.
 
-    It is up to two fifths too small, so that old micro-clusters pass for younger ones. As it
-    decides which of them are removed, agreeing with River takes this one.
+    It is up to two fifths too small, so that old micro-clusters seem younger. It decides which
+    of them are removed: to agree with River, its error is kept.
     """
     z = math.sqrt(math.pi) * x
     return x / 2.0 + sum(term * z ** (2 * k + 3) for k, term in enumerate(_SERIES))

@@ -1,16 +1,16 @@
-"""The classes of StreamSoNG: prototypes that follow the stream, and a pool of atypical points."""
+"""Classes of StreamSoNG: prototypes that follow the stream, and a pool of atypical points."""
 
 import numpy as np
 
 from spclust.arrays import Booleans, Floats
-from spclust.experiments.baselines.base import Online
-from spclust.experiments.baselines.parts import squared_distances
+from spclust.experiments.baselines.euclidean import squared_distances
+from spclust.experiments.baselines.stream_clusterer import Online
 
-# Training of a new class: learning rate and range, in ranks, fall exponentially in 20 passes.
+# Training of a new class: learning rate and range, in ranks, decrease exponentially in 20 passes.
 _PASSES = 20
 _FIRST_RATE, _LAST_RATE = 0.5, 0.005
 _LAST_RANGE = 0.01
-# One-means on the pool stops after so many rounds, or a step of this share of its bandwidth.
+# One-means on the pool stops after this many rounds, or at a step of this share of its bandwidth.
 _ROUNDS = 50
 _SMALL_STEP = 1e-6
 
@@ -67,10 +67,10 @@ class Classes(Online):
                 self._open()
 
     def typicality(self, distance2: Floats) -> tuple[Floats, int]:
-        """Typicality in each class of a point, by its squared distances from the prototypes.
+        """Typicality of a point in each class, and its nearest prototype.
 
-        It is the mean of those in the prototypes of the class among the nearest of all, 0 where
-        there are none; and the nearest prototype.
+        Given are its squared distances from all prototypes. The typicality in a class is the mean
+        over the prototypes of the class among the nearest prototypes, 0 if there are none.
         """
         near = np.argsort(distance2, kind="stable")[: self.n_nearest]
         owners = self.owners[near]
@@ -80,14 +80,14 @@ class Classes(Online):
         return np.bincount(owners, weights=t, minlength=n) / np.maximum(votes, 1), int(near[0])
 
     def _pull(self, x: Floats, best: int, typicality: float, distance2: Floats) -> None:
-        """Move all prototypes of the class towards x (d,), the nearest ones most."""
+        """Move all prototypes of the class towards x (d,), the nearest ones farthest."""
         own = np.flatnonzero(self.owners == best)
         own = own[np.argsort(distance2[own], kind="stable")]
         share = self.rate * typicality * np.exp(-np.arange(len(own)) / self.reach)
         self.prototypes[own] += share[:, np.newaxis] * (x - self.prototypes[own])
 
     def _open(self) -> None:
-        """Open a class if enough points of the pool lie together around one of its centres."""
+        """Open a class if enough points of the pool lie together around its centre."""
         members = self._together()
         if np.count_nonzero(members) < self.n_open:
             return
@@ -98,7 +98,7 @@ class Classes(Online):
         self.pool = self.pool[~members]
 
     def _together(self) -> Booleans:
-        """Points of the pool more than half typical of the centre near its newest (one-means)."""
+        """Points of the pool with typicality above 1/2; one-means started at the newest point."""
         centre = self.pool[-1]
         for _ in range(_ROUNDS):
             delta = self.pool - centre
@@ -133,7 +133,7 @@ class Classes(Online):
         if n == 0:
             return self.scale2
         near = [np.sort(squared_distances(v, gas))[1 : n + 1] for v in gas]  # the first is itself
-        return float(np.mean(near)) or self.scale2  # copies of one point have no scale of their own
+        return float(np.mean(near)) or self.scale2  # 0 if all are copies of one point
 
 
 def _typicality(distance2: Floats, scale2: Floats | float, exponent: float) -> Floats:

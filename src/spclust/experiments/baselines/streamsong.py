@@ -1,27 +1,27 @@
 """StreamSoNG: neural-gas prototypes with typicalities (Wu, Keller, Dale and Bezdek, 2021)."""
 
-from numbers import Integral, Real
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.spatial.distance import cdist
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from spclust.arrays import Floats, Integers
-from spclust.experiments.baselines.base import Offline, StreamClusterer
+from spclust.experiments.baselines.euclidean import distance_tables
 from spclust.experiments.baselines.neural_gas import Classes
-
-_CELLS_AT_ONCE = 4_000_000  # of a table of distances: 32 MB
+from spclust.experiments.baselines.ranges import LENGTH, integer, number
+from spclust.experiments.baselines.stream_clusterer import Offline, StreamClusterer
+from spclust.parameters import Parameter
 
 
 class StreamSoNG(StreamClusterer):
     """StreamSoNG: classes of prototypes, new ones opened from a pool of atypical points.
 
-    The typicality of a point in a class comes from the nearest prototypes of all classes. A point
-    that is typical of a class pulls the prototypes of that class. One that is typical of none
-    waits in a pool; as soon as `n_open` points of the pool lie together they become a class. No
-    class is ever merged or dropped. The first class is opened in the same way: no labels needed.
+    The typicality of a point in a class is computed from the nearest prototypes of all classes. A
+    point that is typical of a class moves the prototypes of that class towards it. A point that is
+    typical of none goes to a pool; as soon as `n_open` points of the pool lie together they become
+    a class. No class is ever merged or removed. The first class is opened in the same way: no
+    labels are needed.
 
     Parameters
     ----------
@@ -29,25 +29,25 @@ class StreamSoNG(StreamClusterer):
         Distance, in the unit of the data, at which a point of the pool is half typical of a class
         to be opened: about a third of the diameter of a cluster.
     n_prototypes : int, default 10
-        Prototypes of a class, at most.
+        Maximum number of prototypes of a class.
     n_nearest : int, default 3
-        Nearest prototypes that a point is compared with.
+        Number of nearest prototypes that a point is compared with.
     m : float, default 1.5
         Fuzzifier, above 1. The smaller, the sharper the edge of a class.
     outlier : float, default 0.1
         Typicality below which a point goes to the pool; 0 to 1.
     n_open : int, default 10
-        Points of the pool, each more than half typical, that open a class.
+        Number of points of the pool with typicality above 1/2 that open a class.
     n_scale : int, default 3
-        Neighbours of a prototype in its class from which the scale of the class is taken.
+        Number of neighbours of a prototype in its class that determine the scale of the class.
     rate : float, default 0.1
-        Share of the way to a wholly typical point that the nearest prototype moves; 0 to 1.
+        Share of its distance to a point of typicality 1 that the nearest prototype moves; 0 to 1.
     reach : float, default 2.0
-        Ranks by distance over which that share falls to 1 / e.
+        Number of ranks by distance over which that share falls to 1 / e.
     pool_max : int, default 2000
-        Points of the pool, at most; the oldest goes first.
+        Maximum number of points of the pool; the oldest is removed first.
     hard : bool, default True
-        Whether an atypical point gets the class of the nearest prototype, instead of -1.
+        True: an atypical point gets the class of the nearest prototype. False: it is noise, -1.
     seed : int, default 0
         Seed of the training of new classes.
 
@@ -66,19 +66,18 @@ class StreamSoNG(StreamClusterer):
     """
 
     _online: Classes
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "bandwidth": [Interval(Real, 1e-150, 1e150, closed="both")],
-        "n_prototypes": [Interval(Integral, 1, None, closed="left")],
-        "n_nearest": [Interval(Integral, 1, None, closed="left")],
-        "m": [Interval(Real, 1, None, closed="neither")],
-        "outlier": [Interval(Real, 0, 1, closed="both")],
-        "n_open": [Interval(Integral, 1, None, closed="left")],
-        "n_scale": [Interval(Integral, 1, None, closed="left")],
-        "rate": [Interval(Real, 0, 1, closed="both")],
-        "reach": [Interval(Real, 0, None, closed="neither")],
-        "pool_max": [Interval(Integral, 1, None, closed="left")],
-        "hard": ["boolean"],
-        "seed": [Interval(Integral, 0, None, closed="left")],
+    _ranges: ClassVar[Mapping[str, Parameter]] = {
+        "bandwidth": LENGTH,
+        "n_prototypes": integer(1),
+        "n_nearest": integer(1),
+        "m": number(1, closed="neither"),
+        "outlier": number(0, 1, "both"),
+        "n_open": integer(1),
+        "n_scale": integer(1),
+        "rate": number(0, 1, "both"),
+        "reach": number(0, closed="neither"),
+        "pool_max": integer(1),
+        "seed": integer(0),
     }
 
     def __init__(
@@ -119,7 +118,7 @@ class StreamSoNG(StreamClusterer):
         if self.pool_max < self.n_open:
             raise ValueError(
                 f"pool_max of StreamSoNG must be at least n_open, {self.n_open}, but is "
-                f"{self.pool_max}: no class could ever be opened."
+                f"{self.pool_max}: no class could be opened."
             )
         return Classes(
             n_features,
@@ -138,7 +137,7 @@ class StreamSoNG(StreamClusterer):
         )
 
     def _cluster(self) -> Offline:
-        """The prototypes and their classes: there is no offline phase."""
+        """The prototypes and their classes; StreamSoNG has no offline phase."""
         return Offline(self._online.prototypes.copy(), self._online.owners.copy())
 
     def _labels(self, rows: Floats) -> Integers:
@@ -146,18 +145,17 @@ class StreamSoNG(StreamClusterer):
         if not typicality.shape[1]:
             return np.full(len(rows), -1, dtype=np.int64)
         best = typicality.argmax(axis=1)
-        lost = typicality.max(axis=1) < self.outlier
+        atypical = typicality.max(axis=1) < self.outlier
         other = self._online.owners[nearest] if self.hard else -1
-        return np.where(lost, other, best).astype(np.int64)
+        return np.where(atypical, other, best).astype(np.int64)
 
     def _typicality_of(self, rows: Floats) -> tuple[Floats, Integers]:
         """Typicality (n, classes) of rows, and the nearest prototype (n,) of each."""
         classes = self._online
-        found = np.zeros((len(rows), len(classes.scales2)))
+        typicality = np.zeros((len(rows), len(classes.scales2)))
         nearest = np.zeros(len(rows), dtype=np.int64)
-        step = max(1, _CELLS_AT_ONCE // max(1, len(classes.prototypes)))
-        for at in range(0, len(rows) if len(classes.scales2) else 0, step):
-            distance2 = cdist(rows[at : at + step], classes.prototypes, "sqeuclidean")
-            for i, row in enumerate(distance2, start=at):
-                found[i], nearest[i] = classes.typicality(row)
-        return found, nearest
+        if len(classes.scales2):
+            for start, distance2 in distance_tables(rows, classes.prototypes):
+                for i, row in enumerate(distance2, start=start):
+                    typicality[i], nearest[i] = classes.typicality(row)
+        return typicality, nearest

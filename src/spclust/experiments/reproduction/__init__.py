@@ -1,4 +1,4 @@
-"""The paper's evaluation by one call: `reproduce` runs it and writes figures, tables, a report."""
+"""Reproduction of the paper's evaluation: `reproduce` writes figures, tables and a report."""
 
 import json
 import time
@@ -7,18 +7,16 @@ from dataclasses import asdict
 from pathlib import Path
 
 from spclust.experiments.reproduction import report
-from spclust.experiments.reproduction.contestants import CONTESTANTS
-from spclust.experiments.reproduction.experiments import KEYS
 from spclust.experiments.reproduction.figures import experiment_figure, save
 from spclust.experiments.reproduction.motivation import touching_circles, two_ways_to_merge
 from spclust.experiments.reproduction.report import Outcome
-from spclust.experiments.reproduction.running import (
+from spclust.experiments.reproduction.runs import (
     PAPER,
     Run,
     Scored,
+    cached_experiment,
     in_parallel,
     score,
-    the_experiment,
 )
 from spclust.experiments.reproduction.search import (
     TRIALS,
@@ -29,11 +27,13 @@ from spclust.experiments.reproduction.search import (
     find,
     stored,
 )
+from spclust.experiments.reproduction.search_space import ALGORITHMS
+from spclust.experiments.reproduction.setups import KEYS
 
 __all__ = ["KEYS", "Outcome", "reproduce"]
 
 SEEDS, SEEDS_IN_FULL = 10, 30
-Notify = Callable[[str, int, int], None]  # what is being done, steps done, steps there are
+Notify = Callable[[str, int, int], None]  # description, steps done, number of steps
 
 
 def reproduce(
@@ -46,22 +46,24 @@ def reproduce(
     jobs: int = 2,
     notify: Notify = lambda *_: None,
 ) -> Outcome:
-    """Run the paper's experiments with all six algorithms, and write what came of them to `out`.
+    """Run the paper's experiments with all six algorithms, and write the results to `out`.
 
     Parameters
     ----------
     out : path
-        Folder for report.html, report.md, results.json, found.json and figures/; made if needed.
+        Folder for report.html, report.md, results.json, found.json and figures/; created if it
+        does not exist.
     only : sequence of {"aggregation", "sine", "highdim", "overlapping"}, default all
         Experiments to run.
     full : bool, default False
-        Run the searches for parameters again, too, and 30 streams instead of 10: up to an hour.
+        Repeat the searches for parameters, and run 30 streams instead of 10: up to an hour.
     seeds, trials : int, optional
-        Streams of each experiment, and trials of each search, if not as many as usual.
+        Number of streams of each experiment, and of trials of each search, instead of the defaults.
     jobs : int, default 2
-        Processes.
+        Number of processes.
     notify : callable, optional
-        Told what is being done, how many steps of it are done, and how many there are.
+        Called with a description of the present phase, the number of steps done and the number of
+        steps of the phase.
 
     Returns
     -------
@@ -74,8 +76,8 @@ def reproduce(
     keys = [key for key in KEYS if key in only or not only]
     folder = Path(out)
     (folder / "figures").mkdir(parents=True, exist_ok=True)
-    notify("looking for the published sets", 0, 1)
-    chosen = [the_experiment(key) for key in keys]
+    notify("loading the published sets", 0, 1)
+    chosen = [cached_experiment(key) for key in keys]
     found = stored()
     if full:
         found = found | _searched(keys, trials, jobs, notify)
@@ -90,33 +92,33 @@ def reproduce(
 def _searched(
     keys: Sequence[str], trials: int | None, jobs: int, notify: Notify
 ) -> dict[str, dict[str, Found]]:
-    """Parameters for each experiment and algorithm, looked for anew."""
-    # Many dimensions first: what takes longest should not be left for the end.
+    """Run the searches; the results by experiment and algorithm."""
+    # Many dimensions first: the longest searches should not run alone at the end.
     order = sorted(keys, key=lambda key: key != "highdim")
     usual = {"highdim": TRIALS_IN_MANY_DIMENSIONS}
     searches = [
-        Search(key, name, trials or usual.get(key, TRIALS)) for key in order for name in CONTESTANTS
+        Search(key, name, trials or usual.get(key, TRIALS)) for key in order for name in ALGORITHMS
     ]
     found: dict[str, dict[str, Found]] = {key: {} for key in keys}
     notify("searching for parameters", 0, len(searches))
     for done, (job, best) in enumerate(in_parallel(find, searches, jobs), 1):
-        found[job.experiment][job.contestant] = best
-        what = f"searching for parameters: {job.contestant} on {job.experiment}"
+        found[job.experiment][job.algorithm] = best
+        what = f"searching for parameters: {job.algorithm} on {job.experiment}"
         notify(what, done, len(searches))
-    return {key: {name: found[key][name] for name in CONTESTANTS} for key in keys}
+    return {key: {name: found[key][name] for name in ALGORITHMS} for key in keys}
 
 
 def _runs(keys: Sequence[str], found: dict[str, dict[str, Found]], seeds: int) -> list[Run]:
-    """All runs in an order in which no two processes compile the same kernels at a time.
+    """All runs in an order in which no two processes compile the same kernels at the same time.
 
-    The first use of each kernel, one in each process, then the others, then all of SPC.
+    First one run for each kernel, then the other algorithms, then the other runs of SPC.
     """
     runs = []
     for key in keys:
         for seed in range(seeds):
-            parameters = the_experiment(key).paper_parameters
+            parameters = cached_experiment(key).paper_parameters
             runs.append(Run(key, PAPER, seed, parameters))
-            runs += [Run(key, name, seed, found[key][name].parameters) for name in CONTESTANTS]
+            runs += [Run(key, name, seed, found[key][name].parameters) for name in ALGORITHMS]
     kernels = {key == "highdim": key for key in keys}.values()
     first = [next(r for r in runs if r.entry == PAPER and r.experiment == key) for key in kernels]
     others = [run for run in runs if run not in first]
@@ -126,7 +128,7 @@ def _runs(keys: Sequence[str], found: dict[str, dict[str, Found]], seeds: int) -
 
 
 def _results(runs: list[Run], jobs: int, notify: Notify) -> dict[str, dict[str, list[Scored]]]:
-    """Scores by experiment and entry, one for each seed."""
+    """Run everything; scores by experiment and entry, one for each seed."""
     results: dict[str, dict[str, list[Scored]]] = {}
     notify("running (the first time kernels are compiled, which takes a minute)", 0, len(runs))
     for done, (run, scored) in enumerate(in_parallel(score, runs, jobs), 1):
@@ -135,7 +137,7 @@ def _results(runs: list[Run], jobs: int, notify: Notify) -> dict[str, dict[str, 
     return {
         key: {
             entry: sorted(by_entry[entry], key=lambda scored: scored.run.seed)
-            for entry in (PAPER, *CONTESTANTS)
+            for entry in (PAPER, *ALGORITHMS)
         }
         for key, by_entry in results.items()
     }

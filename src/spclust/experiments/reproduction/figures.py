@@ -1,4 +1,4 @@
-"""The figures of the experiments: arrival, structures, decision regions, scores of all."""
+"""Figures of the experiments: order of arrival, structures, decision regions, scores."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 
 from spclust import SPC, plot
 from spclust.arrays import Floats
-from spclust.experiments.reproduction.experiments import Experiment
-from spclust.experiments.reproduction.running import BATCH, Scored
+from spclust.experiments.reproduction.runs import BATCH, Scored
+from spclust.experiments.reproduction.setups import Experiment
 
 STYLE: dict[Any, Any] = {
     "font.size": 9,
@@ -23,7 +23,7 @@ STYLE: dict[Any, Any] = {
     "axes.titlelocation": "left",
     "figure.constrained_layout.use": True,
     "savefig.dpi": 150,
-    "pdf.fonttype": 42,  # text stays text
+    "pdf.fonttype": 42,  # embeds fonts, so that text remains text
 }
 _ON_A_BAR: dict[str, Any] = {
     "ha": "center",
@@ -31,11 +31,11 @@ _ON_A_BAR: dict[str, Any] = {
     "fontweight": "bold",
     "bbox": {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"},
 }
-_PURITY, _NMI = "#0072B2", "#E69F00"  # told apart with any colour vision, and in grey
+_PURITY, _NMI = plot.CLUSTER_COLOURS[:2]
 
 
 def save(figure: Figure, path: Path) -> list[Path]:
-    """Write a figure as PNG and as PDF; where it went."""
+    """Write a figure as PNG and as PDF; return the paths."""
     paths = [path.with_suffix(".png"), path.with_suffix(".pdf")]
     for each in paths:
         figure.savefig(each, metadata={"CreationDate": None} if each.suffix == ".pdf" else None)
@@ -44,7 +44,7 @@ def save(figure: Figure, path: Path) -> list[Path]:
 
 
 def experiment_figure(experiment: Experiment, results: Mapping[str, Sequence[Scored]]) -> Figure:
-    """The panels of one experiment; `results` are those of each entry, one for each seed."""
+    """Figure of one experiment; `results` has a list for each entry, one item for each seed."""
     X, _ = experiment.stream(0)
     model = SPC(**experiment.paper_parameters)
     for start in range(0, len(X), BATCH):
@@ -74,7 +74,7 @@ def _four_panels(
 def _projected(
     experiment: Experiment, model: SPC, X: Floats, results: Mapping[str, Sequence[Scored]]
 ) -> Figure:
-    """Many features: two principal components instead, and no decision regions."""
+    """Figure for more than two features: two principal components, no decision regions."""
     table = model.structures_
     centre = X.mean(axis=0)
     directions = np.linalg.svd(X - centre, full_matrices=False)[2][:2].T
@@ -97,7 +97,7 @@ def _arrival(ax: Axes, figure: Figure, X: Floats) -> None:
 
 
 def _bars(ax: Axes, results: Mapping[str, Sequence[Scored]], letter: str) -> None:
-    """Mean purity and NMI of each entry; the whisker goes from the worst seed to the best."""
+    """Mean purity and NMI of each entry; whiskers show the worst and the best seed."""
     names = list(results)
     for offset, score, colour, hatch in ((-0.2, "purity", _PURITY, ""), (0.2, "nmi", _NMI, "//")):
         values = [np.array([r.scores[score] for r in results[name]]) for name in names]

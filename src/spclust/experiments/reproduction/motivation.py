@@ -1,4 +1,4 @@
-"""The paper's two motivation figures: why typicality, and why covariance union."""
+"""The paper's two motivation figures: typicality and covariance union."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -6,19 +6,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 
-from spclust import covariance_union, datasets, typicality
+from spclust import covariance_union, datasets, plot, typicality
 from spclust.arrays import Floats
 from spclust.experiments.reproduction.figures import STYLE
 
-_LEFT, _RIGHT = "#0072B2", "#D55E00"
+_LEFT, _RIGHT = plot.CLUSTER_COLOURS[0], plot.CLUSTER_COLOURS[5]
 _LEVELS = np.linspace(0.0, 1.0, 11)
 
 
 def touching_circles() -> Figure:
-    """A Gaussian and a possibilistic model of the left one of two circles that nearly touch.
+    """A Gaussian and a possibilistic model of the left of two circles that nearly touch.
 
-    Both cover the circle: they are 1 at its centre and 1/2 at its rim. The Gaussian is still
-    considerable far inside the right circle; with m = 1.1 typicality falls at once.
+    Both models are 1 at the centre of the circle and 1/2 at its rim. The Gaussian is still high
+    inside the right circle; typicality with m = 1.1 falls to almost 0 there.
     """
     X, y = datasets.make_circles_touching()
     mu, radius = np.array([-1.025, 0.0]), 1.0
@@ -43,11 +43,11 @@ def touching_circles() -> Figure:
 
 
 def two_ways_to_merge() -> Figure:
-    """Two structures; merged by the mean of their covariances, Eq. 11, and by covariance union."""
+    """Two structures, merged by the mean of their covariances (Eq. 11) and by covariance union."""
     means = np.array([[-2.0, -1.0], [2.0, 1.0]])
-    spreads = np.array([[[0.5, 0.2], [0.2, 0.3]], [[0.4, -0.15], [-0.15, 0.6]]])
+    covariances = np.array([[[0.5, 0.2], [0.2, 0.3]], [[0.4, -0.15], [-0.15, 0.6]]])
     mu = means.mean(axis=0)
-    union = covariance_union(spreads[0], means[0], spreads[1], means[1], mu)
+    union = covariance_union(covariances[0], means[0], covariances[1], means[1], mu)
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(1, 3, figsize=(11, 3.2), sharex=True, sharey=True)
         for ax, title in zip(
@@ -55,17 +55,17 @@ def two_ways_to_merge() -> Figure:
             ("(a) Two structures", "(b) Merged by Eq. 11", "(c) Merged by covariance union"),
             strict=True,
         ):
-            for mean, spread in zip(means, spreads, strict=True):
-                _draw(ax, mean, spread, _LEFT, "--" if ax is not axes[0] else "-")
+            for mean, covariance in zip(means, covariances, strict=True):
+                _draw(ax, mean, covariance, _LEFT, "--" if ax is not axes[0] else "-")
             ax.set(title=title, aspect="equal", xlim=(-4.8, 4.8), ylim=(-3.4, 3.4))
-        _draw(axes[1], mu, spreads.mean(axis=0), _RIGHT, "-")
+        _draw(axes[1], mu, covariances.mean(axis=0), _RIGHT, "-")
         _draw(axes[2], mu, union, _RIGHT, "-")
     return figure
 
 
-def _draw(ax: Axes, mean: Floats, spread: Floats, colour: str, line: str) -> None:
-    """Mean, and outlines at one and two standard deviations."""
-    variances, directions = np.linalg.eigh(spread)
+def _draw(ax: Axes, mean: Floats, covariance: Floats, colour: str, line: str) -> None:
+    """Draw a mean, and outlines at one and two standard deviations."""
+    variances, directions = np.linalg.eigh(covariance)
     angle = float(np.degrees(np.arctan2(directions[1, 0], directions[0, 0])))
     ax.plot(*mean, "o", color=colour, markersize=5)
     for reach in (1.0, 2.0):

@@ -1,9 +1,9 @@
-"""A seeded random search for parameters, the same for all algorithms, with a budget.
+"""A seeded random search for parameters with a budget, the same for all algorithms.
 
-What counts is mean NMI, over streams that are not those of the report. Each setting is tried on two
-streams, on eight more if it is not hopeless, and the ten best on thirty more: the score on a few
-streams alone would reward luck. Half of the settings are anywhere, the other half near the best
-ones so far. Ten perfect settings end a search.
+The criterion is mean NMI over streams that are not those of the report. Each setting is tried on
+two streams, on eight more if it is promising, and the ten best on thirty more: the score on a few
+streams alone would reward luck. The first half of the settings is drawn anywhere, the second half
+near the best ones so far. Ten perfect settings end a search.
 """
 
 import json
@@ -15,42 +15,42 @@ from typing import Any
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.experiments.reproduction.contestants import CONTESTANTS
-from spclust.experiments.reproduction.running import Run, score, the_experiment
+from spclust.experiments.reproduction.runs import Run, cached_experiment, score
+from spclust.experiments.reproduction.search_space import ALGORITHMS
 
 TRIALS = 300
-TRIALS_IN_MANY_DIMENSIONS = 60  # where runs take long, and clusters are far apart
+TRIALS_IN_MANY_DIMENSIONS = 60  # runs take long there, and clusters are far apart
 _FIRST, _MORE, _LAST = range(1000, 1002), range(1002, 1010), range(1010, 1040)  # seeds
-_HOPELESS = 0.05  # NMI below the worst of the best
+_HOPELESS = 0.05  # a setting this much NMI below the worst of the best is given up
 _BEST = 10
-_REACH = 0.08  # how near to one of the best, in parts of a range
+_REACH = 0.08  # standard deviation of steps from one of the best, as a share of a range
 
 
 @dataclass(frozen=True)
 class Search:
-    """What is to be searched."""
+    """A search to run."""
 
     experiment: str
-    contestant: str
+    algorithm: str
     trials: int = TRIALS
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found, and what it took."""
+    """Result of a search, and its cost."""
 
     parameters: dict[str, Any]
     nmi: float  # mean over the last streams of the search
     trials: int
     runs: int
     refused: int  # settings that the algorithm refused
-    published: bool  # whether the data was the published one
+    published: bool  # True if the data were the published ones
 
 
 @dataclass(frozen=True)
 class _Tried:
     parameters: dict[str, Any]
-    places: Floats
+    coordinates: Floats
     nmi: tuple[float, ...]
 
     @property
@@ -59,23 +59,24 @@ class _Tried:
 
 
 def find(job: Search) -> Found:
-    """The best parameters of one algorithm for one experiment."""
-    experiment, contestant = the_experiment(job.experiment), CONTESTANTS[job.contestant]
+    """Find the best parameters of one algorithm for one experiment."""
+    experiment, algorithm = cached_experiment(job.experiment), ALGORITHMS[job.algorithm]
     X, _ = experiment.stream(_FIRST[0])
-    rng = np.random.default_rng([*job.experiment.encode(), *job.contestant.encode()])
+    rng = np.random.default_rng([*job.experiment.encode(), *job.algorithm.encode()])
     best: list[_Tried] = []  # the best first
     runs = refused = trials = 0
     for trial in range(job.trials):
         if len(best) == _BEST and best[-1].mean > 1.0 - 1e-9:
-            break  # there is nothing better to be found
+            break  # nothing can be better
         trials += 1
-        places = rng.random(len(contestant.axes))
+        coordinates = rng.random(len(algorithm.axes))
         if trial >= job.trials // 2 and best:
-            near = best[rng.integers(len(best))].places
-            places = np.clip(near + _REACH * rng.normal(size=len(places)), 0.0, 1.0 - 1e-9)
-        parameters = contestant.parameters(places, X, experiment.clusters)
+            near = best[rng.integers(len(best))].coordinates
+            step = _REACH * rng.normal(size=len(coordinates))
+            coordinates = np.clip(near + step, 0.0, 1.0 - 1e-9)
+        parameters = algorithm.parameters(coordinates, X, experiment.clusters)
         try:
-            tried = _further(_Tried(parameters, places, ()), job, _FIRST)
+            tried = _further(_Tried(parameters, coordinates, ()), job, _FIRST)
             runs += len(_FIRST)
             if len(best) < _BEST or tried.mean >= best[-1].mean - _HOPELESS:
                 tried = _further(tried, job, _MORE)
@@ -84,7 +85,7 @@ def find(job: Search) -> Found:
         except ValueError:
             refused += 1
     if not best:
-        raise RuntimeError(f"{job.contestant} refused all {job.trials} settings.")
+        raise RuntimeError(f"{job.algorithm} refused all {job.trials} settings.")
     first = max((_further(each, job, _LAST) for each in best), key=lambda t: t.mean)
     runs += len(best) * len(_LAST)
     last = float(np.mean(first.nmi[-len(_LAST) :]))
@@ -92,13 +93,13 @@ def find(job: Search) -> Found:
 
 
 def _further(tried: _Tried, job: Search, seeds: range) -> _Tried:
-    """The same, tried on more streams."""
-    runs = [Run(job.experiment, job.contestant, seed, tried.parameters) for seed in seeds]
+    """The same setting, tried on more streams."""
+    runs = [Run(job.experiment, job.algorithm, seed, tried.parameters) for seed in seeds]
     return replace(tried, nmi=(*tried.nmi, *(score(run).scores["nmi"] for run in runs)))
 
 
 def stored() -> dict[str, dict[str, Found]]:
-    """What the searches found when they were last run, by experiment and algorithm."""
+    """Stored results of the searches, by experiment and algorithm."""
     text = (
         files("spclust.experiments.reproduction").joinpath("found.json").read_text(encoding="utf-8")
     )
@@ -109,7 +110,7 @@ def stored() -> dict[str, dict[str, Found]]:
 
 
 def as_json(found: Mapping[str, Mapping[str, Found]]) -> str:
-    """What `stored` reads."""
+    """Results of searches in the format that `stored` reads."""
     plain = {
         experiment: {name: asdict(values) for name, values in by_name.items()}
         for experiment, by_name in found.items()

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spclust.datasets import Event, make_drifting
-from spclust.datasets.drifting import APART, KINDS
+from spclust.datasets.drift import APART, KINDS
 from tests.strategies import seeds
 
 

@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 
 from spclust import metrics
 from spclust.datasets import make_overlapping
-from spclust.experiments.reproduction import claims, contestants, running, search
-from spclust.experiments.reproduction.contestants import CONTESTANTS
-from spclust.experiments.reproduction.experiments import KEYS, _reordered, make_experiment
-from spclust.experiments.reproduction.running import PAPER, Run, Scored, score
+from spclust.experiments.reproduction import claims, runs, search, search_space
+from spclust.experiments.reproduction.runs import PAPER, Run, Scored, score
+from spclust.experiments.reproduction.search_space import ALGORITHMS
+from spclust.experiments.reproduction.setups import KEYS, _reordered, make_experiment
 
-ENTRIES = (PAPER, *CONTESTANTS)
+ENTRIES = (PAPER, *ALGORITHMS)
 
 
 def scored(entry, nmi, purity=0.9, seed=0, clusters=3):
@@ -18,31 +18,31 @@ def scored(entry, nmi, purity=0.9, seed=0, clusters=3):
     return Scored(Run("sine", entry, seed, {}), scores, clusters, 0.0, 0.1, None)
 
 
-@given(places=st.lists(st.floats(0, 1, exclude_max=True), min_size=8, max_size=8))
-def test_every_place_of_a_search_is_a_setting_that_can_be_tried(places):
+@given(coordinates=st.lists(st.floats(0, 1, exclude_max=True), min_size=8, max_size=8))
+def test_every_point_of_a_search_space_is_a_valid_setting(coordinates):
     X, _ = make_overlapping(30)
-    for contestant in CONTESTANTS.values():
-        drawn = np.array(places[: len(contestant.axes)])
-        model = contestant.make(**contestant.parameters(drawn, X, 3))
+    for algorithm in ALGORITHMS.values():
+        drawn = np.array(coordinates[: len(algorithm.axes)])
+        model = algorithm.make(**algorithm.parameters(drawn, X, 3))
         assert len(model.partial_fit(X).predict(X)) == 30
 
 
 def test_an_axis_goes_from_its_lowest_to_its_highest_value():
     size = {"1": 1.0, "data": 10.0, "feature": 5.0, "points": 100.0, "1 / points": 0.01}
-    axis = contestants.Axis(0.1, 10.0, "data")
-    assert [axis.value(place, size) for place in (0.0, 0.5, 1.0)] == [1.0, 10.0, 100.0]
-    axis = contestants.Axis(1, 100, whole=True, off=0.5)
-    assert [axis.value(place, size) for place in (0.0, 0.49, 0.5, 0.75)] == [0, 0, 1, 10]
-    axis = contestants.Axis(1.0, 3.0, "feature", plain=True)
+    axis = search_space.Axis(0.1, 10.0, "data")
+    assert [axis.value(at, size) for at in (0.0, 0.5, 1.0)] == [1.0, 10.0, 100.0]
+    axis = search_space.Axis(1, 100, whole=True, off=0.5)
+    assert [axis.value(at, size) for at in (0.0, 0.49, 0.5, 0.75)] == [0, 0, 1, 10]
+    axis = search_space.Axis(1.0, 3.0, "feature", linear=True)
     assert axis.value(0.5, size) == 10.0
-    choice = contestants.Choice(("a", "b"))
-    assert [choice.value(place, size) for place in (0.0, 0.49, 0.5, 1.0)] == ["a", "a", "b", "b"]
+    choice = search_space.Choice(("a", "b"))
+    assert [choice.value(at, size) for at in (0.0, 0.49, 0.5, 1.0)] == ["a", "a", "b", "b"]
 
 
 def test_scores_are_those_of_the_labels_after_the_stream():
     run = Run("overlapping", PAPER, 3, make_experiment("overlapping").paper_parameters)
     X, y = make_overlapping(seed=3)
-    labels = contestants.SPC(**run.parameters).partial_fit(X).predict(X)
+    labels = search_space.SPC(**run.parameters).partial_fit(X).predict(X)
     found = score(run)
     assert found.scores["nmi"] == metrics.nmi(y, labels)
     assert found.scores["purity"] == metrics.purity(y, labels)
@@ -89,23 +89,23 @@ def test_what_was_found_is_stored_for_every_experiment_and_algorithm():
     stored = search.stored()
     assert set(stored) == set(KEYS)
     for by_name in stored.values():
-        assert list(by_name) == list(CONTESTANTS)
+        assert list(by_name) == list(ALGORITHMS)
         for name, found in by_name.items():
-            CONTESTANTS[name].make(**found.parameters)
+            ALGORITHMS[name].make(**found.parameters)
             assert 0.0 <= found.nmi <= 1.0
     assert search.as_json(stored) == search.as_json(search.stored())
 
 
 def test_answers_come_from_several_processes():
-    answers = dict(running.in_parallel(abs, [-1, -2, -3], 2))
+    answers = dict(runs.in_parallel(abs, [-1, -2, -3], 2))
     assert answers == {-1: 1, -2: 2, -3: 3}
 
 
 @pytest.mark.parametrize("experiment", KEYS)
 def test_claims_can_hold_and_fail(experiment):
     worst = {entry: [scored(entry, 0.5, 0.5, clusters=16)] for entry in ENTRIES}
-    assert not all(claim.holds for claim in claims.judged(experiment, worst))
-    assert not claims.judged(experiment, worst)[0].holds
+    assert not all(claim.holds for claim in claims.verdicts(experiment, worst))
+    assert not claims.verdicts(experiment, worst)[0].holds
     best = {entry: [scored(entry, 0.9, clusters=500)] for entry in ENTRIES}
     best[PAPER] = [scored(PAPER, 1.0, 1.0)]
     for good in {"sine": ("D-Stream", "DBSTREAM"), "highdim": ("DBSTREAM", "StreamSoNG")}.get(
@@ -116,7 +116,7 @@ def test_claims_can_hold_and_fail(experiment):
         best["DBSTREAM"] = [scored("DBSTREAM", 0.97)]
     if experiment == "overlapping":
         best[PAPER] = [scored(PAPER, 0.94, 0.99)]
-    assert all(claim.holds for claim in claims.judged(experiment, best)), claims.judged(
+    assert all(claim.holds for claim in claims.verdicts(experiment, best)), claims.verdicts(
         experiment, best
     )
 
@@ -127,6 +127,6 @@ def test_level_with_the_first_is_a_matter_of_a_hundredth():
     results["DBSTREAM"] = [scored("DBSTREAM", 0.909)]
     assert claims.level_with_the_first(results).holds
     results["DBSTREAM"] = [scored("DBSTREAM", 0.911)]
-    judged = claims.level_with_the_first(results)
-    assert not judged.holds
-    assert judged.found == "SPC 0.900, best other DBSTREAM 0.911"
+    verdict = claims.level_with_the_first(results)
+    assert not verdict.holds
+    assert verdict.found == "SPC 0.900, best other DBSTREAM 0.911"

@@ -1,6 +1,6 @@
-"""The six algorithms, and what a search may choose for each: data, apart from what tries it out.
+"""The six algorithms, and the parameters and ranges that the search varies for each.
 
-Ranges are in units of the data where they are lengths, so that they are the same for all streams.
+Lengths are relative to the size of the data, so that ranges are the same for all streams.
 """
 
 from collections.abc import Callable
@@ -12,60 +12,60 @@ import numpy as np
 from spclust import SPC, baselines
 from spclust.arrays import Floats
 
-# What a range is in: nothing, the size of the data, that of a feature of it, the stream's length.
+# Unit of a range: none, the size of the data, the size of a feature, the length of the stream.
 Unit = Literal["1", "data", "feature", "points", "1 / points"]
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Where a search looks for one parameter: a place from 0 to 1 stands for a value."""
+    """Range of a numeric parameter: maps a coordinate from 0 to 1 to a value."""
 
     low: float
     high: float
     unit: Unit = "1"
-    whole: bool = False
-    plain: bool = False  # evenly spaced; logarithmically, if not
-    off: float = 0.0  # share of places that stand for 0
+    whole: bool = False  # True: values are rounded to integers
+    linear: bool = False  # False: spaced logarithmically
+    off: float = 0.0  # share of coordinates that are mapped to 0
 
-    def value(self, place: float, size: dict[str, float]) -> float | int:
-        """What a place from 0 to 1 stands for."""
-        if place < self.off:
+    def value(self, coordinate: float, size: dict[str, float]) -> float | int:
+        """The value at a coordinate; `size` is the size of each unit."""
+        if coordinate < self.off:
             return 0.0
-        place = (place - self.off) / (1.0 - self.off)
-        if self.plain:
-            value = self.low + place * (self.high - self.low)
+        coordinate = (coordinate - self.off) / (1.0 - self.off)
+        if self.linear:
+            value = self.low + coordinate * (self.high - self.low)
         else:
-            value = self.low * (self.high / self.low) ** place
+            value = self.low * (self.high / self.low) ** coordinate
         value *= size[self.unit]
         return round(value) if self.whole else float(f"{value:.4g}")
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A parameter that is one of a few words."""
+    """A parameter that is one of several words."""
 
     words: tuple[str, ...]
 
-    def value(self, place: float, size: dict[str, float]) -> str:
-        """What a place from 0 to 1 stands for."""
-        return self.words[min(int(place * len(self.words)), len(self.words) - 1)]
+    def value(self, coordinate: float, size: dict[str, float]) -> str:
+        """The word at a coordinate from 0 to 1."""
+        return self.words[min(int(coordinate * len(self.words)), len(self.words) - 1)]
 
 
-def _as_it_is(drawn: dict[str, Any], clusters: int) -> dict[str, Any]:
+def _unchanged(drawn: dict[str, Any], clusters: int) -> dict[str, Any]:
     return drawn
 
 
 @dataclass(frozen=True)
-class Contestant:
-    """An algorithm and the parameters that are looked for."""
+class Algorithm:
+    """An algorithm and the parameters that the search varies."""
 
     name: str
-    make: Callable[..., Any]  # a model with partial_fit and predict, from parameters
+    make: Callable[..., Any]  # returns a model with partial_fit and predict
     axes: dict[str, Axis | Choice]
-    complete: Callable[[dict[str, Any], int], dict[str, Any]] = _as_it_is
+    complete: Callable[[dict[str, Any], int], dict[str, Any]] = _unchanged
 
-    def parameters(self, places: Floats, X: Floats, clusters: int) -> dict[str, Any]:
-        """Parameters for a stream X of so many clusters, from places (axes,) between 0 and 1."""
+    def parameters(self, coordinates: Floats, X: Floats, clusters: int) -> dict[str, Any]:
+        """Parameters at coordinates (axes,) from 0 to 1, for a stream X of `clusters` clusters."""
         size = {
             "1": 1.0,
             "data": float(np.sqrt(np.sum(X.var(axis=0)))),
@@ -73,44 +73,44 @@ class Contestant:
             "points": float(len(X)),
             "1 / points": 1.0 / len(X),
         }
-        drawn = zip(self.axes.items(), places, strict=True)
-        values = {name: axis.value(float(place), size) for (name, axis), place in drawn}
+        drawn = zip(self.axes.items(), coordinates, strict=True)
+        values = {name: axis.value(float(at), size) for (name, axis), at in drawn}
         return self.complete(values, clusters)
 
 
-def _told_the_clusters(drawn: dict[str, Any], clusters: int) -> dict[str, Any]:
-    """K-means cannot do without: it is told the right number, which the others have to find."""
+def _with_n_clusters(drawn: dict[str, Any], clusters: int) -> dict[str, Any]:
+    """CluStream's n_clusters: k-means needs the right number, which the others have to find."""
     return {**drawn, "n_clusters": clusters}
 
 
 def _eps(drawn: dict[str, Any], clusters: int) -> dict[str, Any]:
-    """SPC's eps, of which the distance to 1 is what counts."""
+    """SPC's eps from its difference to 1, which is searched on a logarithmic scale."""
     rest = drawn.pop("1 - eps")
     return {**drawn, "eps": 1.0 - rest}
 
 
 def _m(drawn: dict[str, Any], clusters: int) -> dict[str, Any]:
-    """StreamSoNG's m, which is above 1."""
+    """StreamSoNG's m from m - 1, which is above 0."""
     above = drawn.pop("m - 1")
     return {**drawn, "m": 1.0 + above}
 
 
 def _decay(drawn: dict[str, Any], clusters: int) -> dict[str, Any]:
-    """D-Stream's factor of decay, which is just below 1, and what is dense, which is above it."""
+    """D-Stream's decay, which is just below 1, and its `dense`, which is above 1."""
     lost, above = drawn.pop("1 - decay"), drawn.pop("dense - 1")
     return {**drawn, "decay": 1.0 - min(lost, 0.5), "dense": 1.0 + above}
 
 
 def _weights(drawn: dict[str, Any], clusters: int) -> dict[str, Any]:
-    """DenStream's mu from beta mu, which has to exceed 1."""
+    """DenStream's mu from beta mu, which must be above 1."""
     least = drawn.pop("beta_mu")
     return {**drawn, "mu": float(f"{least / drawn['beta']:.4g}")}
 
 
-CONTESTANTS = {
-    contestant.name: contestant
-    for contestant in (
-        Contestant(
+ALGORITHMS = {
+    algorithm.name: algorithm
+    for algorithm in (
+        Algorithm(
             "SPC",
             SPC,
             {
@@ -123,7 +123,7 @@ CONTESTANTS = {
             },
             _eps,
         ),
-        Contestant(
+        Algorithm(
             "CluStream",
             baselines.CluStream,
             {
@@ -132,21 +132,21 @@ CONTESTANTS = {
                 "micro_cluster_r_factor": Axis(0.5, 6.0),
                 "deviation": Choice(("mean", "rms")),
             },
-            _told_the_clusters,
+            _with_n_clusters,
         ),
-        Contestant(
+        Algorithm(
             "DenStream",
             baselines.DenStream,
             {
                 "eps": Axis(0.01, 0.8, "data"),
-                "beta": Axis(0.1, 1.0, plain=True),
+                "beta": Axis(0.1, 1.0, linear=True),
                 "beta_mu": Axis(1.05, 15.0),
                 "decay": Axis(0.02, 20.0, "1 / points"),
                 "link": Choice(("centres", "touching")),
             },
             _weights,
         ),
-        Contestant(
+        Algorithm(
             "D-Stream",
             baselines.DStream,
             {
@@ -158,7 +158,7 @@ CONTESTANTS = {
             },
             _decay,
         ),
-        Contestant(
+        Algorithm(
             "DBSTREAM",
             baselines.DBSTREAM,
             {
@@ -169,7 +169,7 @@ CONTESTANTS = {
                 "minimum_weight": Axis(0.3, 10.0),
             },
         ),
-        Contestant(
+        Algorithm(
             "StreamSoNG",
             baselines.StreamSoNG,
             {

@@ -1,4 +1,4 @@
-"""A stream of clusters that are born, die, merge, split and move, and what happened when."""
+"""A stream of clusters that are born, die, merge, split and move, with a list of the events."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -10,32 +10,32 @@ from spclust.arrays import Floats, Integers
 Kind = Literal["birth", "death", "merge", "split", "move"]
 KINDS: tuple[Kind, ...] = ("birth", "death", "merge", "split", "move")
 
-APART = 6.0  # standard deviations between the centres of clusters that are two
-_DISTANCE = 10.0  # at least, between clusters that have nothing to do with each other
-_FEWEST, _TRIES = 2, 200
+APART = 6.0  # standard deviations between centres from which on two clusters are separate
+_DISTANCE = 10.0  # minimum distance between clusters that neither merge nor split
+_FEWEST, _TRIES = 2, 200  # clusters; attempts to draw a place before the area grows
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened to clusters."""
+    """An event in the life of clusters."""
 
     kind: Kind
-    index: int  # number of the first point that arrives when it has happened
-    start: int  # number of the first point that moved because of it; index, if nothing moved
-    before: tuple[int, ...]  # clusters that took part
-    after: tuple[int, ...]  # what they have become
+    index: int  # of the first point after the event
+    start: int  # of the first point that moved because of it; equals `index` if nothing moved
+    before: tuple[int, ...]  # clusters involved
+    after: tuple[int, ...]  # clusters that they became
 
 
 @dataclass
 class _Source:
-    """Something that emits points of one label while it goes from place to place."""
+    """A moving source of points of one cluster."""
 
     label: int
     born: int
     died: int
     times: list[int]
     places: list[Floats]
-    labels: list[tuple[int, int]] = field(default_factory=list)  # (from which point on, label)
+    labels: list[tuple[int, int]] = field(default_factory=list)  # (index of first point, label)
 
     def stay_until(self, time: int) -> None:
         if time > self.times[-1]:
@@ -55,37 +55,36 @@ def make_drifting(
     kinds: tuple[Kind, ...] = KINDS,
     seed: int = 0,
 ) -> tuple[Floats, Integers, list[Event]]:
-    """Gaussian clusters of standard deviation 1 to which something happens now and then.
+    """Gaussian clusters of standard deviation 1 that are born, die, merge, split and move.
 
-    Events come one after the other, evenly spaced; of the time between two of them half passes in
-    motion. Clusters that merge approach each other, and are one from the moment on at which their
-    centres are 6 standard deviations apart; those that split are two from that distance on. A
-    cluster that moves goes about 20 standard deviations, past the others. All else stays at least 8
-    away from each other.
+    Events are evenly spaced; clusters move during half of the time between two events. Clusters
+    that merge approach each other and become one when their centres are 6 standard deviations
+    apart; those that split become two at that distance. A cluster that moves travels about 20
+    standard deviations, past the others. All other clusters stay at least 8 apart.
 
     Parameters
     ----------
     n_samples : int, default 20000
-        Points.
+        Number of points.
     n_clusters : int, default 4
-        Clusters at the start; at least 2.
+        Number of clusters at the start, at least 2.
     n_features : int, default 2
-        Dimensions, at least 2.
+        Number of features, at least 2.
     n_events : int, default 10
-        Events.
+        Number of events.
     kinds : tuple of {"birth", "death", "merge", "split", "move"}, default all
-        What may happen, each as likely as the others.
+        Kinds of events, all equally likely.
     seed : int, default 0
-        Seed of everything.
+        Seed of clusters, events and points.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features)
         Points in order of arrival.
     y : ndarray of shape (n_samples,)
-        Cluster of each point. Numbers are never used again.
+        Cluster of each point. Numbers are never reused.
     events : list of Event
-        What happened, in order.
+        Events in order.
 
     Examples
     --------
@@ -112,7 +111,7 @@ def make_drifting(
 
 
 class _World:
-    """Sources, and what has happened to them so far."""
+    """All sources, and the events so far."""
 
     def __init__(self, d: int, n_samples: int, rng: np.random.Generator) -> None:
         self.d, self.n_samples, self.rng = d, n_samples, rng
@@ -128,7 +127,7 @@ class _World:
         return source
 
     def alive(self) -> dict[int, list[_Source]]:
-        """Sources of each cluster that there is now."""
+        """Sources of each present cluster."""
         clusters: dict[int, list[_Source]] = {}
         for source in self.sources:
             if source.died == self.n_samples:
@@ -136,7 +135,7 @@ class _World:
         return clusters
 
     def free_place(self) -> Floats:
-        """A place far enough from all clusters, but no farther than it takes."""
+        """A random place far enough from all clusters, in an area that grows until there is one."""
         taken = [sources[0].places[-1] for sources in self.alive().values()]
         half = 2.0 * _DISTANCE
         while True:
@@ -147,7 +146,7 @@ class _World:
             half *= 1.2
 
     def clear_way(self, label: int, length: float) -> Floats:
-        """Where a cluster can go to, so far away, without coming near another one."""
+        """A destination at distance `length` (or more) whose path stays away from the others."""
         clusters = self.alive()
         here = clusters[label][0].places[-1]
         others = [sources[0].places[-1] for key, sources in clusters.items() if key != label]
@@ -161,7 +160,7 @@ class _World:
             length *= 1.2
 
     def happen(self, kinds: tuple[Kind, ...], start: int, stop: int) -> None:
-        """Let one of the kinds happen, motion being between two points; a birth if none can."""
+        """Add an event with motion from point `start` to `stop`; a birth if no kind is possible."""
         clusters = self.alive()
         labels = sorted(clusters)
         possible = [
@@ -196,7 +195,7 @@ class _World:
         self._note("split", index, start, (label,), (label, child.label))
 
     def _merge(self, label: int, start: int, stop: int) -> None:
-        """A cluster goes to its nearest neighbour: nothing is between them."""
+        """Move a cluster to its nearest neighbour: no other cluster lies between them."""
         clusters = self.alive()
         here = clusters[label][0].places[-1]
         away = {
@@ -224,17 +223,17 @@ class _World:
         self.events.append(Event(kind, index, start, before, after))
 
     def emitted(self) -> tuple[Floats, Integers]:
-        """All points, each from one of the sources that there are when it arrives."""
+        """All points, each from a random one of the sources present when it arrives."""
         time = np.arange(self.n_samples)
-        there = np.array([(s.born <= time) & (time < s.died) for s in self.sources])
-        luck = np.where(there, self.rng.random(there.shape), -1.0)
-        origin = luck.argmax(axis=0)
+        present = np.array([(s.born <= time) & (time < s.died) for s in self.sources])
+        draws = np.where(present, self.rng.random(present.shape), -1.0)
+        origin = draws.argmax(axis=0)
         X = self.rng.normal(size=(self.n_samples, self.d))
         y = np.empty(self.n_samples, dtype=np.int64)
         for k, source in enumerate(self.sources):
-            mine = np.flatnonzero(origin == k)
+            own = np.flatnonzero(origin == k)
             paths = np.transpose(source.places)
-            X[mine] += np.column_stack([np.interp(mine, source.times, path) for path in paths])
+            X[own] += np.column_stack([np.interp(own, source.times, path) for path in paths])
             starts, labels = zip(*source.labels, strict=True)
-            y[mine] = np.array(labels)[np.searchsorted(starts, mine, side="right") - 1]
+            y[own] = np.array(labels)[np.searchsorted(starts, own, side="right") - 1]
         return X, y

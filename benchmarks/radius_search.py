@@ -1,8 +1,8 @@
-"""Finds radii with which the others hold as many micro-clusters as SPC holds structures.
+"""Search for radii with which competitors hold as many micro-clusters as SPC holds structures.
 
-`python -m benchmarks.tuning [NAME ...]` searches for each competitor that has a radius, on the
-first points of each stream, and stores what it found in `radii.json`. Needed only after a change of
-streams, competitors or their versions.
+`python -m benchmarks.radius_search [NAME ...]` searches for each competitor that has a radius, on
+the first points of each stream, and stores the results in `radii.json`. Needed only after a change
+of streams, competitors or their versions.
 """
 
 import json
@@ -22,7 +22,7 @@ LIMIT = Limit(least=2000, seconds=1.5, most=6 * BLOCK)  # points learnt before c
 
 
 def held(competitor: Competitor, stream: Stream, n: int, radius: float, feed: Feed) -> int:
-    """Micro-clusters after some points of the stream."""
+    """Number of micro-clusters after some points of the stream."""
     competitor.build(stream, n, radius)
     timed(feed.chunks(), competitor.learn_one, None, LIMIT)
     return competitor.micro_clusters()
@@ -46,7 +46,7 @@ def search(competitor: Competitor, stream: Stream, n: int) -> tuple[float, int]:
 def _bracket(
     competitor: Competitor, stream: Stream, n: int, feed: Feed, tried: dict[float, int]
 ) -> tuple[float, float]:
-    """Two radii that hold more and fewer than n; from above, for far below the count may drop."""
+    """Radii with more and with fewer than n; from above: at small radii the count may drop."""
     radius = HIGH
     while radius > LOW:
         tried[radius] = held(competitor, stream, n, radius, feed)
@@ -57,7 +57,7 @@ def _bracket(
 
 
 def main() -> None:
-    """Search for all, or for those who are named."""
+    """Search for all competitors, or for those that are named."""
     radii = json.loads(RADII_FILE.read_text()) if RADII_FILE.exists() else {}
     for competitor in (peer for peer in PEERS if peer.tuned):
         if sys.argv[1:] and competitor.name not in sys.argv[1:]:
@@ -71,7 +71,7 @@ def main() -> None:
                 radii.setdefault(competitor.name, {}).setdefault(stream.name, {})[str(n)] = round(
                     radius, 4
                 )
-                print(f"{competitor.name} {stream.name} N={n}: {radius:.4f} holds {found}")
+                print(f"{competitor.name} {stream.name} N={n}: {radius:.4f} gives {found}")
                 RADII_FILE.write_text(json.dumps(radii, indent=2) + "\n")
 
 

@@ -1,4 +1,4 @@
-"""Runs: one algorithm with its parameters on one stream, scored; many of them on several cores."""
+"""Runs: one algorithm with its parameters on one stream, scored; several in parallel."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -12,12 +12,12 @@ from threadpoolctl import threadpool_limits
 
 from spclust import metrics
 from spclust.arrays import Floats, Integers
-from spclust.experiments.reproduction.contestants import CONTESTANTS
-from spclust.experiments.reproduction.experiments import Experiment, make_experiment
+from spclust.experiments.reproduction.search_space import ALGORITHMS
+from spclust.experiments.reproduction.setups import Experiment, make_experiment
 
 BATCH = 100  # points learnt at a time
-WINDOW = 300  # points labelled at arrival that are scored together
-PAPER = "SPC, Table I"  # SPC with the paper's parameters; the other SPC has those of a search
+WINDOW = 300  # points of a window that are labelled at arrival and scored together
+PAPER = "SPC, Table I"  # SPC with the paper's parameters; "SPC" has those of the search
 SCORES = ("purity", "nmi", "ari")
 
 Job = TypeVar("Job")
@@ -27,17 +27,17 @@ _experiments: dict[str, Experiment] = {}
 
 @dataclass(frozen=True)
 class Run:
-    """What is to be run."""
+    """A run: an algorithm with parameters on a stream."""
 
     experiment: str
-    entry: str  # name of a contestant, or PAPER
+    entry: str  # name of an algorithm, or PAPER
     seed: int
     parameters: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Scored:
-    """What came of it."""
+    """Results of a run."""
 
     run: Run
     scores: dict[str, float]
@@ -48,10 +48,10 @@ class Scored:
 
 
 def score(run: Run) -> Scored:
-    """Run, and score the labels that all points get after the stream; noise is one more cluster."""
-    experiment = the_experiment(run.experiment)
+    """Run, and score the labels of all points after the stream; noise is one more cluster."""
+    experiment = cached_experiment(run.experiment)
     X, y = experiment.stream(run.seed)
-    make = CONTESTANTS["SPC" if run.entry == PAPER else run.entry].make
+    make = ALGORITHMS["SPC" if run.entry == PAPER else run.entry].make
     model, arrival = make(**run.parameters), None
     started = time.perf_counter()
     labels = labels_after(model, X)
@@ -65,15 +65,15 @@ def score(run: Run) -> Scored:
 
 
 def labels_after(model: Any, X: Floats) -> Integers:
-    """Learn a stream, and label all of it with what is known at its end."""
+    """Learn a stream, then label all of its points."""
     for start in range(0, len(X), BATCH):
         model.partial_fit(X[start : start + BATCH])
     labels: Integers = model.predict(X)
     return labels
 
 
-def the_experiment(key: str) -> Experiment:
-    """An experiment, its data looked for once."""
+def cached_experiment(key: str) -> Experiment:
+    """An experiment; its data are loaded once."""
     if key not in _experiments:
         _experiments[key] = make_experiment(key)
     return _experiments[key]
@@ -82,27 +82,27 @@ def the_experiment(key: str) -> Experiment:
 def in_parallel(
     work: Callable[[Job], Answer], jobs: Iterable[Job], processes: int
 ) -> Iterator[tuple[Job, Answer]]:
-    """Each job with its answer, in the order in which they come."""
+    """Yield each job with its answer, in order of completion."""
     jobs = list(jobs)
     if processes == 1:
         for job in jobs:
             yield job, work(job)
         return
-    # A fresh interpreter each: a fork of one that has threads may never end.
+    # New interpreters: a fork of a process with threads may deadlock.
     context = get_context("spawn")
     known = {key: experiment.published for key, experiment in _experiments.items()}
     with ProcessPoolExecutor(processes, context, initializer=_prepare, initargs=(known,)) as pool:
-        waiting = {pool.submit(work, job): job for job in jobs}
+        submitted = {pool.submit(work, job): job for job in jobs}
         try:
-            for done in as_completed(waiting):
-                yield waiting[done], done.result()
+            for done in as_completed(submitted):
+                yield submitted[done], done.result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
 def _prepare(known: dict[str, bool]) -> None:
-    """Use the same data as the process that asks, without looking for it again, and one core."""
+    """Set up a worker: the data of the parent process without a new download, and one thread."""
     for key, published in known.items():
         _experiments[key] = make_experiment(key, published)
     threadpool_limits(1)

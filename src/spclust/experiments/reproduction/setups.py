@@ -1,4 +1,4 @@
-"""The paper's four experiments: streams, Table I, and what stands in for what it does not tell."""
+"""The paper's four experiments: streams, Table I, and substitutes for missing data."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from spclust.arrays import Floats, Integers
 
 Stream = tuple[Floats, Integers]
 
-# What Table I says for all four experiments.
+# Parameters of Table I that are the same in all four experiments.
 _COMMON = {"eps": 0.95, "w_min": 0.01, "nlt_max": 3.0}
 
 
@@ -22,14 +22,14 @@ class Experiment:
 
     key: str
     title: str
-    clusters: int  # classes there are: what those are told that must be told
+    clusters: int  # number of classes, given to algorithms that need it
     table_1: dict[str, Any]  # parameters of SPC in the paper
-    scale: float  # the one parameter that the paper lacks
+    scale: float  # a parameter that the paper does not have
     stream: Callable[[int], Stream]  # by seed; published sets: 0 is the order of the file
-    data: str  # what the stream is
-    orders: str  # what the seeds change
-    published: bool = False  # whether the data is the paper's own
-    in_turn: bool = False  # whether the classes arrive in turn, so that any window has them all
+    data: str  # description of the stream
+    orders: str  # difference between seeds
+    published: bool = False  # True if the data are the paper's own
+    in_turn: bool = False  # True if the classes arrive in turn, so that every window has them all
 
     @property
     def paper_parameters(self) -> dict[str, Any]:
@@ -38,20 +38,20 @@ class Experiment:
 
 
 def make_experiment(key: str, published: bool | None = None) -> Experiment:
-    """One of the four. A published set that cannot be had is replaced, and marked as such.
+    """One of the four experiments. A missing published set is replaced, and marked as such.
 
-    `published` tells whether it can be had, if that is known.
+    `published` is True if the set is available, False if not, None if that is not known.
     """
     return _MAKERS[key](published)
 
 
 def _aggregation(published: bool | None) -> Experiment:
-    load, data, published = _had(
+    load, data, published = _published_or_substitute(
         published,
         datasets.load_aggregation,
         datasets.make_aggregation_like,
         "Aggregation (Gionis et al.), 788 points in the plane, as published",
-        "a set made to look like Aggregation: seven clusters of the same sizes and kinds of shape",
+        "a generated set like Aggregation: seven clusters of the same sizes and similar shapes",
     )
     return Experiment(
         "aggregation",
@@ -74,20 +74,20 @@ def _sine(_: bool | None) -> Experiment:
         {"n_structures": 30, "gamma": 0.1, "beta": 0.05, "m": 1.4},
         1.0,
         lambda seed: datasets.make_sine(seed=seed),
-        "three sine waves of different frequency and amplitude, moving along +x, 3,000 points from "
-        "each in turn; the paper does not give their equations",
+        "three sine waves of different frequency and amplitude, moving along +x, 3,000 points in "
+        "all, from each wave in turn; the paper does not give their equations",
         "other noise",
         in_turn=True,
     )
 
 
 def _highdim(published: bool | None) -> Experiment:
-    load, data, published = _had(
+    load, data, published = _published_or_substitute(
         published,
         datasets.load_dim1024,
         datasets.make_highdim,
         "dim1024 (Fränti et al.), 1,024 points of 16 clusters in 1,024 dimensions, as published",
-        "a set made to look like dim1024: 16 clusters with the same radii and distances",
+        "a generated set like dim1024: 16 clusters with the same radii and distances",
     )
     return Experiment(
         "highdim",
@@ -111,21 +111,21 @@ def _overlapping(_: bool | None) -> Experiment:
         1.0,
         lambda seed: datasets.make_overlapping(seed=seed),
         "three thin Gaussians, the sides of a triangle, one after the other, 600 points; the paper "
-        "does not give their parameters. The sides are of three lengths: an equilateral triangle "
-        "is cut right through its corners by k-means, if told that there are three clusters, and "
-        "CluStream is nearly perfect",
+        "does not give their parameters. The sides have three lengths: k-means with three clusters "
+        "cuts an equilateral triangle exactly through its corners, and CluStream would be nearly "
+        "perfect",
         "other points",
     )
 
 
-def _had(
+def _published_or_substitute(
     published: bool | None,
     load: Callable[[], Stream],
     make: Callable[[], Stream],
     data: str,
     instead: str,
 ) -> tuple[Callable[[], Stream], str, bool]:
-    """How to get a published set, what it is, and whether it is the published one."""
+    """Loader of a published set, its description, and True; or those of its substitute, False."""
     if published is None:
         try:
             load()
@@ -135,7 +135,7 @@ def _had(
 
 
 def _reordered(X: Floats, y: Integers, seed: int) -> Stream:
-    """Clusters one after the other as they are, their points in the order that the seed gives."""
+    """The stream with the points of each cluster permuted by seed; 0 keeps the order."""
     if seed == 0:
         return X, y
     rng = np.random.default_rng(seed)

@@ -1,8 +1,8 @@
-"""What it costs to watch a stream: `python -m benchmarks.living`.
+"""Cost of cluster ids and events: `python -m benchmarks.observation_cost`.
 
-Learning with identities and events, beside learning without, and learning without beside the kernel
-alone: the same points, turn by turn, best of several. Each turn has a new model, because where in
-memory one comes to lie decides by a tenth how fast it is.
+Compares learning with observations of the clusters, learning without, and the kernel alone, on the
+same points, in turn, best of several turns. Each turn has a new model, because the position of a
+model in memory changes its speed by a tenth.
 """
 
 import time
@@ -18,7 +18,7 @@ from benchmarks import machine
 from spclust import SPC
 from spclust.stream.stream import Stream
 
-POINTS, FIRST, REPEATS = 100_000, 50_000, 45  # short turns: some are not disturbed
+POINTS, FIRST, REPEATS = 100_000, 50_000, 45  # turns are short, so that some are undisturbed
 
 
 def main() -> None:
@@ -27,7 +27,7 @@ def main() -> None:
     centres = rng.uniform(-20.0, 20.0, size=(7, 2))
     X = centres[rng.integers(7, size=POINTS)] + rng.normal(size=(POINTS, 2))
 
-    def watched(every: int | None, beta: float) -> Callable[[Any], object]:
+    def tracked(every: int | None, beta: float) -> Callable[[Any], object]:
         model = SPC(50, scale=1.0, eps=0.95, beta=beta, track_every=every)
         return model.partial_fit(X[:FIRST]).partial_fit
 
@@ -39,21 +39,21 @@ def main() -> None:
     ways: dict[str, Callable[[], Callable[[Any], object]]] = {"kernel alone": kernel_alone}
     for beta in (0.0, 0.001):
         for every in (None, 10_000, 3_000, 1_000):
-            name = "not watched" if every is None else f"a look every {every:,} points"
-            ways[f"beta = {beta:g}, {name}"] = partial(watched, every, beta)
+            name = "not tracked" if every is None else f"observed every {every:,} points"
+            ways[f"beta = {beta:g}, {name}"] = partial(tracked, every, beta)
     best = dict.fromkeys(ways, np.inf)
     for _ in range(REPEATS):
-        for name, begun in ways.items():
-            learn = begun()
+        for name, start_model in ways.items():
+            learn = start_model()
             start = time.perf_counter()
             learn(X)
             best[name] = min(best[name], time.perf_counter() - start)
     table = Table("2-D, N = 50", "us a point", "throughput", title=machine.cpu_model())
     for name, seconds in best.items():
-        plain = best[name.split(",")[0] + ", not watched"] if "," in name else seconds
-        if name.endswith("not watched"):
-            plain = best["kernel alone"] if name.startswith("beta = 0,") else seconds
-        table.add_row(name, f"{1e6 * seconds / POINTS:.3f}", f"{plain / seconds:.3f}")
+        base = best[name.split(",")[0] + ", not tracked"] if "," in name else seconds
+        if name.endswith("not tracked"):
+            base = best["kernel alone"] if name.startswith("beta = 0,") else seconds
+        table.add_row(name, f"{1e6 * seconds / POINTS:.3f}", f"{base / seconds:.3f}")
     Console().print(table)
 
 
