@@ -88,9 +88,7 @@ def limited_offsets(b: int, mu: Floats, s: Structures, offset: Floats) -> Eight:
 
 
 @part
-def distances_of_point(
-    x: Floats, s: Structures, q: Floats, ahead: Floats, spare: Floats
-) -> None:
+def distances_of_point(x: Floats, s: Structures, q: Floats, ahead: Floats, spare: Floats) -> None:
     """Squared distances q (n,) of a point x (2, d) in every live structure, in the metric of each.
 
     Modified in place: q; ahead (d, 8) and spare are scratch.

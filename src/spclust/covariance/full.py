@@ -147,5 +147,5 @@ def unite_in_general(keeper: int, other: int, share: float, s: Structures, work:
         theirs = work.R
         write_identity(theirs)
     read_factor(keeper, s.whiten, own.W)
-    cover_any(keeper, share, own, theirs, s)
+    cover_any(keeper, share, own, theirs, s, work.general)
     write_factor(keeper, s.whiten, own.W)
