@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from spclust import SPC
-from spclust.cli.parameters import DEFAULTS
+from spclust.cli.model_options import DEFAULTS
 from tests.command.common import ENVIRONMENT, blobs, csv_file, run, summary, table
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from spclust.cli import bench, cluster, generate, info, predict, reproduce, watch
+from spclust.cli.commands import bench, cluster, generate, info, predict, reproduce, watch
 from spclust.cli.options import BadRowCommand
 from spclust.version import __version__
 

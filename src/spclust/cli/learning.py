@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spclust.arrays import Floats, Integers
-from spclust.cli.preparing import Preparation
+from spclust.cli.prepared_model import Preparation
 
 if TYPE_CHECKING:
     from spclust.estimators.spc import SPC

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spclust.cli.failing import CommandError
-from spclust.cli.preparing import Preparation
+from spclust.cli.exit_codes import CommandError
+from spclust.cli.prepared_model import Preparation
 from spclust.persistence.atomic_file import AnyPath, write_whole
 from spclust.persistence.container import RefusedError, decode, encode
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from spclust.cli.formats import Format
+from spclust.tables.formats import Format
 
 _READING, _LABELS, _RUNNING = "Reading", "Labels", "Running"
 

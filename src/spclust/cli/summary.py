@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from spclust.cli.models import named
-from spclust.cli.preparing import Preparation
+from spclust.cli.prepared_model import Preparation
 
 if TYPE_CHECKING:
     from spclust.estimators.spc import SPC

@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from spclust.arrays import Floats, Integers
-from spclust.cli.failing import CommandError
+from spclust.cli.exit_codes import CommandError
 from spclust.cli.options import Reading
-from spclust.cli.positions import BadRow, Piece, Position, Wanted
-from spclust.cli.sources import Source, open_source, refuse_missing
+from spclust.tables.chunks import BadRow, Piece, Position, Wanted
+from spclust.tables.readers import Source, open_source, refuse_missing
 
 _PATIENCE = 0.2  # seconds between two looks at whether anybody still waits
 _PARTING = 0.5  # seconds to wait for the thread that reads, at the end

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spclust.arrays import Booleans, Floats, Integers
-from spclust.cli.failing import CommandError
-from spclust.cli.positions import BadRow
+from spclust.cli.exit_codes import CommandError
+from spclust.tables.chunks import BadRow
 
 _LIKE_A_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _HINT = "--on-bad-row skip, or collect FILE, goes on without such rows."

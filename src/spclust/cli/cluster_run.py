@@ -5,29 +5,29 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Any
 
-from spclust.cli.badrows import BadRows, collected_to
-from spclust.cli.batches import Ahead, Batch, Tables, in_batches, usual_size
-from spclust.cli.checkpoints import (
+from spclust.cli.checkpoint import (
     Checkpoint,
     read_checkpoint,
     refuse_differences,
     write_checkpoint,
 )
-from spclust.cli.drawing import draw, refuse_undrawable
-from spclust.cli.failing import CommandError, say
-from spclust.cli.inputs import refuse_following, sizes
-from spclust.cli.labelling import label_table
+from spclust.cli.exit_codes import CommandError, say
+from spclust.cli.labels import label_table
 from spclust.cli.learning import Learner
+from spclust.cli.model_figure import draw, refuse_undrawable
+from spclust.cli.model_options import new_model
 from spclust.cli.models import model_bytes, model_of_bytes, save_model
 from spclust.cli.options import Labelling, Reading, Running
-from spclust.cli.outputs import Records, TableFile, open_table, refuse_targets, refuse_uncuttable
-from spclust.cli.parameters import new_model
-from spclust.cli.positions import Position, Wanted
-from spclust.cli.preparing import Preparation
+from spclust.cli.prepared_model import Preparation
 from spclust.cli.progress import Bar
 from spclust.cli.scoring import Scores
-from spclust.cli.sources import besides, chosen_features, refuse_missing, split_names
 from spclust.cli.stopping import Stop
+from spclust.tables.bad_rows import BadRows, collected_to
+from spclust.tables.batches import Ahead, Batch, Tables, in_batches, usual_size
+from spclust.tables.chunks import Position, Wanted
+from spclust.tables.inputs import refuse_following, sizes
+from spclust.tables.readers import besides, chosen_features, refuse_missing, split_names
+from spclust.tables.writers import Records, TableFile, open_table, refuse_targets, refuse_uncuttable
 
 _TRACK_EVERY = 1000  # rows, if events are wanted and nobody says how often to look
 

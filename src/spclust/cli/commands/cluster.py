@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spclust.cli.failing import guarded, say, shortened
+from spclust.cli.exit_codes import guarded, say, shortened
 from spclust.cli.grouping import grouped
+from spclust.cli.model_options import Parameters, given
 from spclust.cli.options import Labelling, Reading, Running
-from spclust.cli.parameters import Parameters, given
 
 if TYPE_CHECKING:
-    from spclust.cli.clustering import Run
+    from spclust.cli.cluster_run import Run
 
 EPILOG = """
 **Examples**
@@ -54,8 +54,8 @@ def cluster(
     ] = False,
 ) -> None:
     """Cluster the rows of files or pipes in one pass, in memory that does not grow."""
-    from spclust.cli.clustering import Run
-    from spclust.cli.inputs import expanded
+    from spclust.cli.cluster_run import Run
+    from spclust.tables.inputs import expanded
 
     run = Run(expanded(inputs), reading, given(parameters), labelling, running)
     run(quiet=quiet)

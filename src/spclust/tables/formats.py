@@ -3,7 +3,7 @@
 from enum import StrEnum
 from pathlib import PurePath
 
-from spclust.cli.failing import CommandError
+from spclust.cli.exit_codes import CommandError
 
 
 class Format(StrEnum):

@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from spclust.arrays import Integers
-from spclust.cli.cells import examined, is_clean, looks_numeric, matrix
-from spclust.cli.failing import CommandError
-from spclust.cli.lines import Block, TextFile, pieces_of, whole_records
-from spclust.cli.positions import BadRow, Piece, Position, Wanted
+from spclust.cli.exit_codes import CommandError
+from spclust.tables.cells import examined, is_clean, looks_numeric, matrix
+from spclust.tables.chunks import BadRow, Piece, Position, Wanted
+from spclust.tables.text_file import Block, TextFile, pieces_of, whole_records
 
 _SAMPLE = 1000  # rows by which columns of numbers are told
 _BOM = b"\xef\xbb\xbf"

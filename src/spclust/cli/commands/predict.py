@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spclust.cli.failing import CommandError, guarded
+from spclust.cli.exit_codes import CommandError, guarded
 from spclust.cli.grouping import grouped
 from spclust.cli.options import Labelling, Reading
 
@@ -41,16 +41,16 @@ def predict(
 
     Labels go to standard output as CSV, unless --out names a file.
     """
-    from spclust.cli.badrows import BadRows
-    from spclust.cli.batches import Ahead, Tables, in_batches, usual_size
-    from spclust.cli.inputs import expanded
-    from spclust.cli.labelling import label_table
+    from spclust.cli.labels import label_table
     from spclust.cli.models import load_model
-    from spclust.cli.outputs import open_table
-    from spclust.cli.positions import Position, Wanted
     from spclust.cli.scoring import Scores
-    from spclust.cli.sources import besides, refuse_missing, split_names
     from spclust.cli.summary import print_json
+    from spclust.tables.bad_rows import BadRows
+    from spclust.tables.batches import Ahead, Tables, in_batches, usual_size
+    from spclust.tables.chunks import Position, Wanted
+    from spclust.tables.inputs import expanded
+    from spclust.tables.readers import besides, refuse_missing, split_names
+    from spclust.tables.writers import open_table
 
     spc, preparation = load_model(model)
     with (
@@ -96,7 +96,7 @@ def _features(
     d: int,
 ) -> tuple[str, ...]:
     """The columns that the model knows by name, or those of numbers if it knows no names."""
-    from spclust.cli.sources import chosen_features
+    from spclust.tables.readers import chosen_features
 
     if reading.columns is None and known:
         return known

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spclust.cli.failing import guarded
+from spclust.cli.exit_codes import guarded
 
 _CASES = ((2, 30), (2, 100), (10, 50), (50, 50))  # features, structures
 _BATCH = 10_000

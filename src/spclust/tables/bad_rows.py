@@ -4,10 +4,10 @@ import re
 
 import typer
 
-from spclust.cli.cells import sentence_about
-from spclust.cli.failing import CommandError
-from spclust.cli.outputs import Records
-from spclust.cli.positions import BadRow
+from spclust.cli.exit_codes import CommandError
+from spclust.tables.cells import sentence_about
+from spclust.tables.chunks import BadRow
+from spclust.tables.writers import Records
 
 
 def collected_to(on_bad_row: str) -> str | None:

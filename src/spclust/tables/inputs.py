@@ -5,8 +5,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from spclust.cli.failing import CommandError
-from spclust.cli.formats import Format, format_of
+from spclust.cli.exit_codes import CommandError
+from spclust.tables.formats import Format, format_of
 
 STDIN = "-"
 

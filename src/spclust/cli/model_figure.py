@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spclust.arrays import Floats
-from spclust.cli.failing import CommandError
-from spclust.cli.preparing import Preparation
+from spclust.cli.exit_codes import CommandError
+from spclust.cli.prepared_model import Preparation
 
 if TYPE_CHECKING:
     from spclust.estimators.spc import SPC

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from spclust.cli.failing import CommandError, sentence_of
-from spclust.cli.formats import codec_of_start
-from spclust.cli.inputs import STDIN
-from spclust.cli.positions import Piece, Position
+from spclust.cli.exit_codes import CommandError, sentence_of
+from spclust.tables.chunks import Piece, Position
+from spclust.tables.formats import codec_of_start
+from spclust.tables.inputs import STDIN
 
 _QUIET = 0.3  # seconds without a new byte after which what is there is handed on
 _LONGEST_RECORD = 64_000_000  # bytes: more without an end is no table

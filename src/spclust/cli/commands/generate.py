@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spclust.cli.failing import guarded
+from spclust.cli.exit_codes import guarded
 
 if TYPE_CHECKING:
     from spclust.arrays import Floats, Integers
@@ -48,7 +48,7 @@ def generate(
     """Write a table to try things on: columns x0, x1, ... of numbers, and the class of each row."""
     import pyarrow as pa
 
-    from spclust.cli.outputs import open_table
+    from spclust.tables.writers import open_table
 
     table = open_table(out, None, None)
     for X, y in _parts(kind, rows, columns, seed):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.cli.failing import CommandError
+from spclust.cli.exit_codes import CommandError
 
 
 class Preparation(NamedTuple):

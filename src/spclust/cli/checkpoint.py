@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spclust.cli.failing import CommandError
-from spclust.cli.positions import Position
+from spclust.cli.exit_codes import CommandError
 from spclust.persistence.atomic_file import write_whole
 from spclust.persistence.container import RefusedError, decode, encode
+from spclust.tables.chunks import Position
 
 _CLASS = "checkpoint"
 

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.json as pajson
 
 from spclust.arrays import Floats
-from spclust.cli.cells import is_clean, matrix
-from spclust.cli.lines import Block, TextFile, pieces_of, whole_lines
-from spclust.cli.positions import BadRow, Piece, Position, Wanted
+from spclust.tables.cells import is_clean, matrix
+from spclust.tables.chunks import BadRow, Piece, Position, Wanted
+from spclust.tables.text_file import Block, TextFile, pieces_of, whole_lines
 
 _SAMPLE = 1000  # lines by which the columns are told
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Protocol
 
-from spclust.cli.failing import CommandError, shortened
-from spclust.cli.formats import Format, format_of
+from spclust.cli.exit_codes import CommandError, shortened
 from spclust.cli.options import Reading
-from spclust.cli.positions import Piece, Position, Wanted
+from spclust.tables.chunks import Piece, Position, Wanted
+from spclust.tables.formats import Format, format_of
 
 
 class Source(Protocol):
@@ -32,10 +32,10 @@ def open_source(
     path: str, reading: Reading, *, follow: bool, stopped: Callable[[], bool]
 ) -> Source:
     """The table in a file."""
-    from spclust.cli.columnar import ArrowRows, Columnar, ParquetRows
-    from spclust.cli.delimited import Delimited, Dialect
-    from spclust.cli.lines import TextFile
-    from spclust.cli.ndjson import Ndjson
+    from spclust.tables.columnar_reader import ArrowRows, Columnar, ParquetRows
+    from spclust.tables.csv_reader import Delimited, Dialect
+    from spclust.tables.ndjson_reader import Ndjson
+    from spclust.tables.text_file import TextFile
 
     kind = format_of(path, reading.format)
     if kind is Format.PARQUET:

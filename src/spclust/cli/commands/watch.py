@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from spclust.cli.failing import guarded
+from spclust.cli.exit_codes import guarded
 from spclust.cli.grouping import grouped
+from spclust.cli.model_options import Parameters, given
 from spclust.cli.options import Reading
-from spclust.cli.parameters import Parameters, given
 
 EPILOG = """
 **Examples**
@@ -42,16 +42,16 @@ def watch(
 
     Where there is no terminal, events are printed as lines instead.
     """
-    from spclust.cli.badrows import BadRows
-    from spclust.cli.batches import Ahead, Tables, in_batches
-    from spclust.cli.inputs import expanded, refuse_following
     from spclust.cli.learning import Learner
-    from spclust.cli.parameters import new_model
-    from spclust.cli.positions import Position, Wanted
-    from spclust.cli.preparing import Preparation
-    from spclust.cli.sources import chosen_features
+    from spclust.cli.live_table import View
+    from spclust.cli.model_options import new_model
+    from spclust.cli.prepared_model import Preparation
     from spclust.cli.stopping import Stop
-    from spclust.cli.view import View
+    from spclust.tables.bad_rows import BadRows
+    from spclust.tables.batches import Ahead, Tables, in_batches
+    from spclust.tables.chunks import Position, Wanted
+    from spclust.tables.inputs import expanded, refuse_following
+    from spclust.tables.readers import chosen_features
 
     values = given(parameters)
     values.setdefault("track_every", _DEFAULT_TRACK)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from spclust.cli.failing import CommandError, guarded
+from spclust.cli.exit_codes import CommandError, guarded
 from spclust.cli.grouping import grouped
 from spclust.cli.options import Reading
 
@@ -87,7 +87,7 @@ def plot(
     most: Annotated[int, typer.Option(min=1, help="Rows to draw at the most.")] = 10_000,
 ) -> None:
     """Draw the structures and clusters of a saved model of two columns."""
-    from spclust.cli.drawing import draw, refuse_undrawable
+    from spclust.cli.model_figure import draw, refuse_undrawable
     from spclust.cli.models import load_model
 
     spc, preparation = load_model(model)
@@ -99,10 +99,10 @@ def plot(
 
 def _first_rows(name: str, reading: Reading, preparation: Any, most: int) -> Any:
     """Up to so many rows of an input, as the model sees them."""
-    from spclust.cli.batches import Tables, in_batches
-    from spclust.cli.inputs import expanded
-    from spclust.cli.positions import Position, Wanted
-    from spclust.cli.sources import chosen_features
+    from spclust.tables.batches import Tables, in_batches
+    from spclust.tables.chunks import Position, Wanted
+    from spclust.tables.inputs import expanded
+    from spclust.tables.readers import chosen_features
 
     with Tables(expanded([name]), reading, follow=False, stopped=lambda: False) as tables:
         path, source = tables.first()

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from spclust.cli.cells import examined, is_clean, matrix
-from spclust.cli.failing import CommandError
-from spclust.cli.inputs import STDIN
-from spclust.cli.lines import IS_ANOTHER, TextFile
-from spclust.cli.positions import BadRow, Piece, Position, Wanted
+from spclust.cli.exit_codes import CommandError
+from spclust.tables.cells import examined, is_clean, matrix
+from spclust.tables.chunks import BadRow, Piece, Position, Wanted
+from spclust.tables.inputs import STDIN
+from spclust.tables.text_file import IS_ANOTHER, TextFile
 
 _MOST_CELLS = 50_000  # read at a time, so that memory stays flat however wide a table is
 _MOST_ROWS = 50_000

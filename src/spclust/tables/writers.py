@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from spclust.cli.failing import CommandError
-from spclust.cli.formats import Format, codec_of, ending_of, format_of
+from spclust.cli.exit_codes import CommandError
 from spclust.persistence.atomic_file import AnyPath
+from spclust.tables.formats import Format, codec_of, ending_of, format_of
 
 STDOUT = "-"
 _ROWS_OF_A_GROUP = 100_000  # of Parquet: many small ones would be slow to read

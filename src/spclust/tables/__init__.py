@@ -1,0 +1,1 @@
+"""Tables in files: formats, readers, batches, bad rows and writers."""
