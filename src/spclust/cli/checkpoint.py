@@ -1,6 +1,6 @@
-"""Checkpoints: all that a run needs to go on where it stood, in one file that is always whole.
+"""Checkpoints: all that a run needs to be resumed, in one file that is always complete.
 
-The file has the format of saved models; the model is one of its arrays.
+The file has the format of saved models; the bytes of the model are one of its arrays.
 """
 
 import os
@@ -17,18 +17,18 @@ _CLASS = "checkpoint"
 
 
 class Checkpoint(NamedTuple):
-    """A moment of a run, between two batches."""
+    """State of a run between two batches."""
 
     model: bytes
     position: Position
     files: list[str]  # inputs, in order
-    settings: dict[str, Any]  # options that decide what comes out
+    settings: dict[str, Any]  # options that influence the results
     lengths: dict[str, int]  # bytes of each output
-    counts: dict[str, Any]  # what was counted and scored
+    counts: dict[str, Any]  # counters and sums of scores
 
 
 def write_checkpoint(path: str, checkpoint: Checkpoint) -> None:
-    """Replace the checkpoint by a newer one, or leave it as it was."""
+    """Replace the checkpoint in a file; if that fails, the file is as it was."""
     header = {
         "class": _CLASS,
         "position": list(checkpoint.position),
@@ -64,23 +64,24 @@ def read_checkpoint(path: str) -> Checkpoint | None:
         ) from None
 
 
-def refuse_differences(
-    path: str, then: Checkpoint, settings: dict[str, Any], files: list[str]
+def require_same_run(
+    path: str, earlier: Checkpoint, settings: dict[str, Any], files: list[str]
 ) -> None:
     """Raise CommandError if a checkpoint is of a run with other options or inputs."""
-    for name in (*settings, *then.settings):
-        before, now = then.settings.get(name), settings.get(name)
+    for name in (*settings, *earlier.settings):
+        before, now = earlier.settings.get(name), settings.get(name)
         if before != now:
             raise CommandError(
                 f"The checkpoint {path!r} was made with --{name.replace('_', '-')} "
                 f"{_shown(before)}, not {_shown(now)}: use the same options, or remove it to start "
                 "anew."
             )
-    read = then.position.file + 1
-    if files[:read] != then.files[:read]:
+    read = earlier.position.file + 1
+    if files[:read] != earlier.files[:read]:
+        inputs = ", ".join(earlier.files[:read])
         raise CommandError(
-            f"The checkpoint {path!r} was made with other inputs, {', '.join(then.files[:read])}: "
-            "name the same, or remove it to start anew."
+            f"The checkpoint {path!r} was made with other inputs, {inputs}: name the same, or "
+            "remove it to start anew."
         )
 
 

@@ -1,4 +1,4 @@
-"""What `spclust watch` shows: a table of clusters that keep their names, and the last events."""
+"""The live table of `spclust watch`: clusters by their ids, and the last events."""
 
 import time
 from collections import Counter, deque
@@ -11,10 +11,10 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from spclust.cli.learning import Learner
+from spclust.cli.prepared_model import PreparedModel
 
-_EVERY = 0.1  # seconds between two pictures
-_HISTORY = 20  # pictures that a curve shows
+_EVERY = 0.1  # seconds between two updates
+_HISTORY = 20  # updates that a sparkline shows
 _EVENTS = 8
 _CLUSTERS = 15
 _COLUMNS = 4
@@ -22,16 +22,16 @@ _LEVELS = " ▁▂▃▄▅▆▇█"
 _STYLES = {"birth": "green", "death": "red", "merge": "magenta", "split": "cyan", "move": "yellow"}
 
 
-class View:
-    """A live picture on a terminal; lines of events elsewhere."""
+class LiveTable:
+    """A live table on a terminal; elsewhere events are printed as lines."""
 
-    def __init__(self, learner: Learner, title: str) -> None:
-        self._learner, self._title = learner, title
+    def __init__(self, prepared: PreparedModel, title: str) -> None:
+        self._prepared, self._title = prepared, title
         self._console = Console()
         self._live = Live(console=self._console, auto_refresh=False, transient=False)
         self._events: deque[dict[str, Any]] = deque(maxlen=_EVENTS)
         self._history: dict[int, deque[float]] = {}
-        self._recent: Counter[int] = Counter()  # rows of each cluster since the last picture
+        self._recent: Counter[int] = Counter()  # rows of each cluster since the last update
         self._started = time.perf_counter()
         self._drawn, self._rows_drawn, self._rows = 0.0, 0, 0
 
@@ -41,10 +41,10 @@ class View:
         return self
 
     def show(self, rows: int, events: list[dict[str, Any]]) -> None:
-        """Draw what there is after so many rows, unless the last picture is too new."""
+        """Show the state after `rows` rows, unless the last update is too recent."""
         self._rows = rows
         self._events.extend(events)
-        model = self._learner.model
+        model = self._prepared.model
         labels, ids = model.labels_, model.cluster_ids_
         self._recent.update(ids[labels[labels >= 0]].tolist())
         if not self._console.is_terminal:
@@ -57,7 +57,7 @@ class View:
         now, rows = time.perf_counter(), self._rows
         rate = (rows - self._rows_drawn) / (now - (self._drawn or self._started))
         self._drawn, self._rows_drawn = now, rows
-        model = self._learner.model
+        model = self._prepared.model
         head = Text.assemble(
             f"{rows:,} rows  {rate:,.0f}/s  {len(model.clustering())} structures  ",
             f"{model.n_clusters_} clusters  ",
@@ -74,16 +74,16 @@ class View:
         )
 
     def _clusters(self, rate: float) -> Table:
-        """A row for each cluster that has a name, those first that get most rows."""
-        learner = self._learner
-        described, ids = learner.model.describe(), learner.model.cluster_ids_
+        """A row for each cluster with an id, those with the most recent rows first."""
+        prepared = self._prepared
+        described, ids = prepared.model.describe(), prepared.model.cluster_ids_
         total = max(self._recent.total(), 1)
-        share = np.array([self._recent[int(name)] / total for name in ids])
-        centres = learner.preparation.centres_in_units(described["centre"])
+        share = np.array([self._recent[int(cluster)] / total for cluster in ids])
+        centres = prepared.preparation.centres_in_units(described["centre"])
         table = Table(header_style="bold", expand=False)
         for name in ("cluster", "structures", "rows", "rows/s", "lately"):
             table.add_column(name, justify="left" if name == "lately" else "right")
-        columns = learner.preparation.columns[:_COLUMNS]
+        columns = prepared.preparation.columns[:_COLUMNS]
         for column in columns:
             table.add_column(column, justify="right")
         seen = set()
@@ -91,8 +91,8 @@ class View:
         for i in shown:
             cluster = int(ids[i])
             seen.add(cluster)
-            curve = self._history.setdefault(cluster, deque(maxlen=_HISTORY))
-            curve.append(float(share[i]))
+            shares = self._history.setdefault(cluster, deque(maxlen=_HISTORY))
+            shares.append(float(share[i]))
         self._history = {each: self._history[each] for each in seen}
         for i in shown[:_CLUSTERS]:
             table.add_row(
@@ -100,7 +100,7 @@ class View:
                 f"{described['structures'][i]:,}",
                 f"{described['count'][i]:,}",
                 f"{rate * share[i]:,.0f}",
-                _curve(self._history[int(ids[i])]),
+                _sparkline(self._history[int(ids[i])]),
                 *(f"{value:.4g}" for value in centres[i][: len(columns)]),
             )
         return table
@@ -112,8 +112,8 @@ class View:
             self._live.stop()
 
 
-def _curve(shares: deque[float]) -> Text:
-    """Shares, 0 to 1, as a small curve."""
+def _sparkline(shares: deque[float]) -> Text:
+    """Shares, 0 to 1, as a sparkline."""
     top = max(*shares, 0.01) if len(shares) > 1 else 1.0
     levels = (round(share / top * (len(_LEVELS) - 1)) for share in shares)
     return Text("".join(_LEVELS[level] for level in levels), style="blue")

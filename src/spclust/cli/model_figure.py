@@ -2,18 +2,14 @@
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from spclust.arrays import Floats
 from spclust.cli.exit_codes import CommandError
-from spclust.cli.prepared_model import Preparation
-
-if TYPE_CHECKING:
-    from spclust.estimators.spc import SPC
+from spclust.cli.prepared_model import PreparedModel
 
 
-def refuse_undrawable(columns: int) -> None:
-    """Raise CommandError if a figure of so many columns could not be drawn here."""
+def require_drawable(columns: int) -> None:
+    """Raise CommandError unless there are two columns and matplotlib is installed."""
     if columns != 2:
         raise CommandError(
             f"Figures show two columns, but there are {columns}: choose two by --columns."
@@ -22,8 +18,8 @@ def refuse_undrawable(columns: int) -> None:
         raise CommandError("Figures need matplotlib: install it with pip install 'spclust[plot]'.")
 
 
-def draw(model: "SPC", preparation: Preparation, path: Path, points: Floats | None = None) -> None:
-    """Draw structures, clusters and, if there are any, points (n, 2) as the model sees them."""
+def draw(prepared: PreparedModel, path: Path, points: Floats | None = None) -> None:
+    """Draw structures, clusters and, if given, points (n, 2) in the units of the model."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -34,13 +30,13 @@ def draw(model: "SPC", preparation: Preparation, path: Path, points: Floats | No
 
     figure, ax = plt.subplots(figsize=(7, 6), layout="constrained")
     try:
-        plot.structures(model, points, ax=ax)
-        names = preparation.columns or ("x0", "x1")
+        plot.structures(prepared.model, points, ax=ax)
+        names, preparation = prepared.names(), prepared.preparation
         ax.set(xlabel=names[0], ylabel=names[1])
         if preparation.centre is not None and preparation.spread is not None:
             for i, axis in enumerate((ax.xaxis, ax.yaxis)):
                 centre, spread = float(preparation.centre[i]), float(preparation.spread[i])
-                # The model is in standard deviations, the ticks tell the units of the data.
+                # The model is in standard deviations; the ticks are in the units of the data.
                 axis.set_major_formatter(
                     FuncFormatter(lambda at, _, c=centre, s=spread: f"{at * s + c:.4g}")
                 )

@@ -1,4 +1,4 @@
-"""The parameters of SPC as options, by their names."""
+"""The parameters of SPC as options, generated from the table of parameters."""
 
 from dataclasses import asdict, make_dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,20 +24,20 @@ def _option(name: str) -> Any:
     )
 
 
-Parameters: Any = make_dataclass(
-    "Parameters",
+ModelOptions: Any = make_dataclass(
+    "ModelOptions",
     [(name, Annotated[str | None, _option(name)], None) for name in DEFAULTS],
     frozen=True,
 )
 
 
-def given(parameters: Any) -> dict[str, Any]:
-    """Those that were given, as numbers where they are some."""
-    return {name: _value(text) for name, text in asdict(parameters).items() if text is not None}
+def given_parameters(options: Any) -> dict[str, Any]:
+    """The parameters that were given, as numbers where they are numbers."""
+    return {name: _value(text) for name, text in asdict(options).items() if text is not None}
 
 
 def _value(text: str) -> Any:
-    """A whole number, a number, or a word, which SPC may know."""
+    """An integer, a number, None, or else a word."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -46,11 +46,11 @@ def _value(text: str) -> Any:
     return None if text.lower() == "none" else text
 
 
-def new_model(values: dict[str, Any]) -> "SPC":
-    """A model with these parameters, which are refused at once if they are wrong."""
+def new_model(parameters: dict[str, Any]) -> "SPC":
+    """A model with these parameters; typer.BadParameter if one of them is out of range."""
     from spclust.estimators.spc import SPC
 
-    model = SPC(**values)
+    model = SPC(**parameters)
     try:
         validate_model(model)
     except ValueError as error:

@@ -65,6 +65,10 @@ class Savable:
 
     def to_bytes(self) -> bytes:
         """The model as the bytes that `save` writes."""
+        return encode(*self._content())
+
+    def _content(self) -> Content:
+        """Header and arrays of the model, before they are encoded."""
         check_is_fitted(self)
         validate_model(self)
         name, stream, last = type(self).__name__, self._stream, self._last
@@ -92,7 +96,7 @@ class Savable:
             raise ValueError(
                 f"This {name} cannot be saved: {error}. Call fit, with features of similar size."
             ) from None
-        return encode(header, {**arrays, **numbers})
+        return Content(header, {**arrays, **numbers})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:

@@ -1,99 +1,107 @@
-"""The rows of all inputs in batches of the same size, however they are read from disks and pipes.
+"""Rows of all inputs in batches of a fixed size, independent of how files are read.
 
-So that labels, which depend on what was learnt when they were asked for, do not depend on reading.
+Labels depend on the batches. Batches must therefore not depend on chunks, disks and pipes.
 """
 
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from typing import Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from spclust.arrays import Floats, Integers
-from spclust.cli.exit_codes import CommandError
-from spclust.cli.options import Reading
-from spclust.tables.chunks import BadRow, Piece, Position, Wanted
-from spclust.tables.readers import Source, open_source, refuse_missing
+from spclust.tables.bad_rows import BadRows
+from spclust.tables.chunks import BadRow, Chunk, Columns, Position
+from spclust.tables.formats import ReadOptions
+from spclust.tables.inputs import expand_inputs
+from spclust.tables.readers import Reader, choose_features, open_reader, require_columns
+from spclust.tables.table_error import TableError
 
-_PATIENCE = 0.2  # seconds between two looks at whether anybody still waits
-_PARTING = 0.5  # seconds to wait for the thread that reads, at the end
+_POLL = 0.2  # seconds between two checks whether to go on waiting
+_JOIN = 0.5  # seconds to wait at the end for the thread that reads
 _AHEAD = 3  # batches read before they are needed
-_MOST_NUMBERS = 1_000_000  # in a batch, if its size is not given: memory stays flat in wide tables
+_MOST_NUMBERS = 1_000_000  # default size of a batch, which limits the memory for wide tables
 _MOST_ROWS = 10_000
 
 Item = TypeVar("Item")
 
 
-def usual_size(features: int) -> int:
-    """Rows of a batch, if nobody says how many."""
+def default_batch_size(features: int) -> int:
+    """Default number of rows in a batch."""
     return max(1, min(_MOST_ROWS, _MOST_NUMBERS // features))
 
 
 class Batch(NamedTuple):
-    """Rows that are learnt together."""
+    """Rows that are learnt and labelled together."""
 
     values: Floats  # (n, d)
-    row: Integers  # (n,) number of each in the whole input, from 1
-    extra: pa.Table
-    bad: list[tuple[str, BadRow]]  # rows left out among these, each with the name of its file
-    end: Position | None  # None if these are only bad rows, of a batch that is to come
+    row: Integers  # (n,) number of each row in the whole input, from 1
+    extra: pa.Table  # columns besides the features, n rows
+    bad: list[tuple[str, BadRow]]  # rows left out between these, each with the name of its file
+    end: Position | None  # None if these are only bad rows, whose batch is still to come
     consumed: int  # bytes of all files read so far
 
 
-class Tables:
-    """The inputs of a command, one after the other."""
+class InputFiles:
+    """Input files, read one after the other as one stream."""
 
     def __init__(
-        self, paths: list[str], reading: Reading, *, follow: bool, stopped: Callable[[], bool]
+        self,
+        paths: list[str],
+        options: ReadOptions,
+        *,
+        follow: bool = False,
+        stopped: Callable[[], bool] = lambda: False,
     ) -> None:
         self.paths = paths
-        self._reading, self.follows, self.stopped = reading, follow, stopped
-        self._opened: dict[int, Source] = {}
+        self._options, self.follows, self.stopped = options, follow, stopped
+        self._opened: dict[int, Reader] = {}
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, failure: object, *_: object) -> None:
-        """Close what is open still."""
-        for source in self._opened.values():
-            source.close()
+        """Close all files."""
+        for reader in self._opened.values():
+            reader.close()
 
-    def first(self, since: int = 0) -> tuple[str, Source]:
-        """The first file that has columns, and what it is opened as."""
-        for number in range(since, len(self.paths)):
-            source = self._open(number)
-            if source.names:
-                return self.paths[number], source
-        raise CommandError(f"{self.paths[since]!r} is empty.")
+    def first(self) -> tuple[str, Reader]:
+        """The first file that has columns, with its reader."""
+        for number in range(len(self.paths)):
+            reader = self._open(number)
+            if reader.names:
+                return self.paths[number], reader
+        raise TableError(f"{self.paths[0]!r} is empty.")
 
-    def _open(self, number: int) -> Source:
+    def _open(self, number: int) -> Reader:
         if number not in self._opened:
-            self._opened[number] = open_source(
-                self.paths[number], self._reading, follow=self.follows, stopped=self.stopped
+            self._opened[number] = open_reader(
+                self.paths[number], self._options, follow=self.follows, stopped=self.stopped
             )
         return self._opened[number]
 
-    def pieces(self, wanted: Wanted, since: Position) -> Iterator[tuple[Piece, Position] | None]:
-        """The rows of all files from a position on, each piece with the position after it."""
+    def chunks(self, columns: Columns, since: Position) -> Iterator[tuple[Chunk, Position] | None]:
+        """Chunks of all files from a position on, each with the position after it."""
         before = since.before
         for number in range(since.file, len(self.paths)):
-            source = self._open(number)
+            reader = self._open(number)
             known = since if number == since.file else None
             rows = known.row if known else 0
-            if source.names:
-                refuse_missing((*wanted.features, *wanted.extra), source, self.paths[number])
-            for piece in source.pieces(wanted, known) if source.names else ():
-                if piece is None:
+            if reader.names:
+                require_columns((*columns.features, *columns.extra), reader, self.paths[number])
+            for chunk in reader.chunks(columns, known) if reader.names else ():
+                if chunk is None:
                     yield None
                     continue
-                rows = piece.end_row
-                end = Position(number, before, rows, piece.offset, piece.offset_row, piece.identity)
+                rows = chunk.end_row
+                end = Position(number, before, rows, chunk.offset, chunk.offset_row, chunk.identity)
                 if known is not None:
-                    piece = piece.since(known.row)
-                yield piece, end
+                    chunk = chunk.since(known.row)
+                yield chunk, end
             self._opened.pop(number).close()
             before += rows
             if self.stopped():
@@ -101,24 +109,24 @@ class Tables:
 
 
 def in_batches(
-    tables: Tables, wanted: Wanted, since: Position, *, size: int, warmup: int = 0
+    files: InputFiles, columns: Columns, since: Position, *, size: int, warmup: int = 0
 ) -> Iterator[Batch]:
-    """The rows from a position on, `size` at a time; the first batch has at least `warmup`.
+    """Rows from a position on in batches of `size`; the first one has at least `warmup` rows.
 
-    Where a growing file stands still, what there is makes a smaller batch; and at the end. Bad rows
-    do not wait for a batch to be full: there may be no end to them.
+    A batch is smaller at the end of the input and where a growing file pauses. Bad rows are passed
+    on before their batch is full: an endless stream of them would fill none.
     """
-    sizes = [os.path.getsize(p) if os.path.isfile(p) else 0 for p in tables.paths]
-    waiting: list[tuple[Piece, Position]] = []
+    sizes = [os.path.getsize(p) if os.path.isfile(p) else 0 for p in files.paths]
+    waiting: list[tuple[Chunk, Position]] = []
     count, due, least = 0, max(size, warmup), max(1, warmup)
 
-    def batch_of(parts: list[tuple[Piece, Position]]) -> Batch:
+    def batch_of(parts: list[tuple[Chunk, Position]]) -> Batch:
         last, end = parts[-1]
         return Batch(
-            np.concatenate([piece.values for piece, _ in parts]),
-            np.concatenate([piece.row + (1 + at.before) for piece, at in parts]),
-            pa.concat_tables([piece.extra for piece, _ in parts]),
-            [(tables.paths[at.file], bad) for piece, at in parts for bad in piece.bad],
+            np.concatenate([chunk.values for chunk, _ in parts]),
+            np.concatenate([chunk.row + (1 + at.before) for chunk, at in parts]),
+            pa.concat_tables([chunk.extra for chunk, _ in parts]),
+            [(files.paths[at.file], bad) for chunk, at in parts for bad in chunk.bad],
             end,
             sum(sizes[: end.file]) + last.consumed,
         )
@@ -128,41 +136,81 @@ def in_batches(
         parts, waiting, count, due, least = waiting, [], 0, size, 1
         return batch_of(parts)
 
-    for found in tables.pieces(wanted, since):
+    for found in files.chunks(columns, since):
         if found is None:
             if count >= least:
                 yield gathered()
             continue
-        piece, end = found
+        chunk, end = found
         start = 0
-        while count + len(piece.row) - start >= due:
+        while count + len(chunk.row) - start >= due:
             stop = start + due - count
-            part = piece.part(start, stop)
+            part = chunk.part(start, stop)
             waiting.append((part, end._replace(row=part.end_row)))
             start = stop
             yield gathered()
-        if start < len(piece.row) or (start == 0 and piece.bad):
-            rest = piece.part(start, len(piece.row))
+        if start < len(chunk.row) or (start == 0 and chunk.bad):
+            rest = chunk.part(start, len(chunk.row))
             if rest.bad:
-                yield batch_of([(rest.without_rows(), end)])._replace(end=None)
+                yield batch_of([(rest.bad_only(), end)])._replace(end=None)
             if waiting and not len(waiting[-1][0].row):
                 waiting.pop()
             waiting.append((rest._replace(bad=[]), end))
             count += len(rest.row)
     # After an interrupt the rows of an unfinished batch are left for the next run, so that its
-    # batches are the same; what follows a growing file has no such batches.
-    if waiting and (tables.follows or not tables.stopped()):
+    # batches are those of an uninterrupted run. Batches of a growing file depend on time anyway.
+    if waiting and (files.follows or not files.stopped()):
         yield gathered()
 
 
-class Ahead(Generic[Item]):
-    """Items of an iterator that a thread of its own gets, a few before they are needed.
+def read_batches(
+    names: Iterable[str],
+    columns: Sequence[str] | None = None,
+    *,
+    extra: Sequence[str] = (),
+    size: int | None = None,
+    on_bad_row: str = "stop",
+    options: ReadOptions | None = None,
+) -> Generator[Batch, None, None]:
+    """Rows of files in batches, none of which is empty.
 
-    PyArrow and the machine code that learns both let other threads run.
+    Parameters
+    ----------
+    names : iterable of str
+        Files, globs, directories of Parquet files, or `-` for standard input.
+    columns : sequence of str, optional
+        Columns to read as numbers; all columns of numbers but `extra` if not given.
+    extra : sequence of str, optional
+        Columns to read as text.
+    size : int, optional
+        Rows in a batch, but the last one may be smaller; 10,000 if not given, fewer if there are
+        more than 100 columns.
+    on_bad_row : {"stop", "skip", "collect FILE"}, default "stop"
+        Raise TableError at the first bad row, leave bad rows out, or leave them out and write them
+        to a file as NDJSON.
+    options : ReadOptions, optional
+        Format, delimiter, encoding and so on.
+    """
+    with InputFiles(expand_inputs(names), options or ReadOptions()) as files:
+        path, reader = files.first()
+        features = choose_features(reader, path, columns, extra)
+        chosen = Columns(features, tuple(extra))
+        batch_size = size or default_batch_size(len(features))
+        with closing(BadRows(on_bad_row)) as bad:
+            for batch in in_batches(files, chosen, Position(), size=batch_size):
+                bad.add(batch.bad)
+                if len(batch.values):
+                    yield batch
+
+
+class ReadAhead(Generic[Item]):
+    """An iterator whose next few items are made by a thread of its own.
+
+    PyArrow and the compiled kernels both release the GIL.
     """
 
-    def __init__(self, items: Iterator[Item], given_up: Callable[[], bool]) -> None:
-        self._given_up = given_up  # whether to wait no longer, even if more may come
+    def __init__(self, items: Iterator[Item], given_up: Callable[[], bool] = lambda: False) -> None:
+        self._given_up = given_up  # True: do not wait for more items
         self._queue: queue.Queue[Item | BaseException | None] = queue.Queue(_AHEAD)
         self._closed = False
         self._thread = threading.Thread(target=self._run, args=(items,), daemon=True)
@@ -180,7 +228,7 @@ class Ahead(Generic[Item]):
     def _put(self, item: Item | BaseException | None) -> bool:
         while not self._closed:
             try:
-                self._queue.put(item, timeout=_PATIENCE)
+                self._queue.put(item, timeout=_POLL)
             except queue.Full:
                 continue
             return True
@@ -192,7 +240,7 @@ class Ahead(Generic[Item]):
     def __next__(self) -> Item:
         while True:
             try:
-                item = self._queue.get(timeout=_PATIENCE)
+                item = self._queue.get(timeout=_POLL)
                 break
             except queue.Empty:
                 if self._given_up():
@@ -207,6 +255,6 @@ class Ahead(Generic[Item]):
         return self
 
     def __exit__(self, failure: object, *_: object) -> None:
-        """Get no more items; a thread that waits for a pipe is left behind."""
+        """Stop the thread; one that waits for a pipe is left to itself."""
         self._closed = True
-        self._thread.join(_PARTING)
+        self._thread.join(_JOIN)

@@ -1,4 +1,4 @@
-"""Cells to numbers: all at once where that works, else cell by cell, to name the bad ones."""
+"""Cells to numbers: whole columns at once, or cell by cell to find the bad ones."""
 
 from typing import Any
 
@@ -7,20 +7,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spclust.arrays import Booleans, Floats, Integers
-from spclust.cli.exit_codes import CommandError
 from spclust.tables.chunks import BadRow
+from spclust.tables.table_error import TableError
 
-_LIKE_A_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-_HINT = "--on-bad-row skip, or collect FILE, goes on without such rows."
-
-
-def sentence_about(bad: BadRow, path: str) -> str:
-    """What is wrong with a row of a file, and what can be done."""
-    return f"{path!r}, row {bad.row + 1}: {bad.why}. {_HINT}"
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 
 def is_clean(table: pa.Table, features: tuple[str, ...]) -> bool:
-    """Whether each cell of these columns, of type float64, holds a finite number."""
+    """True only if each cell of these columns, of type float64, holds a finite number."""
     for name in features:
         column = table[name]
         if column.null_count or not np.isfinite(_sum(column)):
@@ -29,25 +23,25 @@ def is_clean(table: pa.Table, features: tuple[str, ...]) -> bool:
 
 
 def _sum(column: pa.ChunkedArray) -> float:
-    """The sum of a column, which is finite only if all of it is; it may overflow otherwise."""
+    """Sum of a column: finite only if each number is, but it may overflow even then."""
     total = pc.sum(column).as_py()
     return 0.0 if total is None else float(total)
 
 
 def matrix(table: pa.Table, features: tuple[str, ...]) -> Floats:
-    """Clean columns side by side (n, d)."""
+    """Columns of finite numbers as an array (n, d)."""
     values = np.empty((len(table), len(features)))
     for i, name in enumerate(features):
         values[:, i] = table[name].to_numpy()
     return values
 
 
-def examined(
+def parse_cells(
     table: pa.Table, features: tuple[str, ...], row: Integers
 ) -> tuple[Floats, Booleans, list[BadRow]]:
-    """Numbers of the good rows (n, d), which rows are good, and what is wrong with the others.
+    """Numbers of the good rows (n, d), a mask of the good rows, and the bad rows.
 
-    Columns may be of numbers or of text; `row` are the numbers of the rows.
+    Columns may be of numbers or of text; `row` (n,) are the numbers of the rows in the file.
     """
     values = np.zeros((len(table), len(features)))
     for i, name in enumerate(features):
@@ -69,10 +63,10 @@ def examined(
 
 
 def _as_numbers(column: pa.Array, name: str) -> Floats:
-    """Numbers (n,), NaN for what is none."""
+    """Numbers of a column (n,); NaN for a cell that is not a number."""
     kind = column.type
     if pa.types.is_temporal(kind):
-        raise CommandError(
+        raise TableError(
             f"Column {name!r} holds times ({kind}), not numbers: leave it out, by --columns, or "
             "turn it into a number of seconds or days first."
         )
@@ -89,14 +83,14 @@ def _as_numbers(column: pa.Array, name: str) -> Floats:
 
 
 def _parsed(column: pa.Array) -> Floats:
-    """Texts to numbers by PyArrow's rules, NaN for what is none."""
+    """Texts to numbers by PyArrow's rules; NaN for a text that is not a number."""
     try:
         return _cast(column)
     except pa.ArrowInvalid:
-        # Where all cells are words, to try each of them would take long.
-        likely = pc.fill_null(pc.match_substring_regex(column, _LIKE_A_NUMBER), False)
+        # A column of words: trying each cell in turn would be slow.
+        likely = pc.fill_null(pc.match_substring_regex(column, _NUMBER), False)
         numbers = np.full(len(column), np.nan)
-        numbers[likely.to_numpy(zero_copy_only=False)] = _halved(column.filter(likely))
+        numbers[likely.to_numpy(zero_copy_only=False)] = _bisected(column.filter(likely))
         return numbers
 
 
@@ -105,15 +99,15 @@ def _cast(column: pa.Array) -> Floats:
     return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def _halved(column: pa.Array) -> Floats:
-    """The same, in halves of halves until what PyArrow refuses is one cell."""
+def _bisected(column: pa.Array) -> Floats:
+    """Texts to numbers, bisected until each text that PyArrow refuses is alone."""
     try:
         return _cast(column)
     except pa.ArrowInvalid:
         if len(column) == 1:
             return np.array([np.nan])
         half = len(column) // 2
-        return np.concatenate([_halved(column[:half]), _halved(column[half:])])
+        return np.concatenate([_bisected(column[:half]), _bisected(column[half:])])
 
 
 def _why(value: Any) -> str:
@@ -133,7 +127,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A cell as what JSON has."""
+    """A cell as a value that JSON can hold."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if value is None or isinstance(value, str | bool | int):
@@ -144,7 +138,7 @@ def _plain(value: Any) -> Any:
 
 
 def looks_numeric(column: pa.ChunkedArray) -> bool:
-    """Whether more than half of the cells of a text column that are not empty are numbers."""
+    """True if more than half of the non-empty cells of a text column are numbers."""
     texts = pc.utf8_trim_whitespace(column).to_pylist()
     filled = [text for text in texts if text]
     return 2 * sum(map(_is_number, filled)) > len(filled)

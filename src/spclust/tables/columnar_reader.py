@@ -1,4 +1,4 @@
-"""Parquet and Arrow IPC: columns that come with their types, read some rows at a time."""
+"""Parquet and Arrow IPC: typed columns, read some rows at a time."""
 
 import hashlib
 import os
@@ -10,82 +10,85 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from spclust.cli.exit_codes import CommandError
-from spclust.tables.cells import examined, is_clean, matrix
-from spclust.tables.chunks import BadRow, Piece, Position, Wanted
+from spclust.tables.cells import is_clean, matrix, parse_cells
+from spclust.tables.chunks import BadRow, Chunk, Columns, Position
 from spclust.tables.inputs import STDIN
-from spclust.tables.text_file import IS_ANOTHER, TextFile
+from spclust.tables.table_error import TableError
+from spclust.tables.text_file import NOT_THE_INPUT, TextFile
 
-_MOST_CELLS = 50_000  # read at a time, so that memory stays flat however wide a table is
+_MOST_CELLS = 50_000  # read at a time, which limits the memory for wide tables
 _MOST_ROWS = 50_000
-_MAGIC = b"ARROW1\0\0"  # an IPC file is a stream between these bytes and a table of contents
+_MAGIC = b"ARROW1\0\0"  # an IPC file is these bytes, a stream, and a footer
 
 
-class _Batches(Protocol):
+class _RecordBatches(Protocol):
     """A file of record batches."""
 
     schema: pa.Schema
 
     def read(self, columns: list[str], since: int) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Batches of these columns from about a row on, each with the number of its first row."""
+        """Batches of these columns, each with the number of its first row.
+
+        Batches that end before the row `since` may be left out.
+        """
         ...
 
     def consumed(self, row: int) -> int:
-        """Bytes read when so many rows were."""
+        """Bytes of the file up to a row, about."""
         ...
 
     def identity(self) -> str:
-        """What tells it from another file."""
+        """Text that identifies the file."""
         ...
 
     def close(self) -> None:
-        """Read no more."""
+        """Close the file."""
         ...
 
 
-class Columnar:
-    """A file of typed columns."""
+class ColumnarReader:
+    """Reader of a file of typed columns."""
 
-    def __init__(self, path: str, file: _Batches) -> None:
+    def __init__(self, path: str, file: _RecordBatches) -> None:
         self._path, self._file = path, file
         self.names = list(file.schema.names)
 
-    def numeric(self) -> list[str]:
+    def numeric_columns(self) -> list[str]:
         """Columns that hold numbers, by their type."""
         return [field.name for field in self._file.schema if _is_number(field.type)]
 
-    def pieces(self, wanted: Wanted, since: Position | None) -> Iterator[Piece | None]:
-        """The rows, from a position on."""
-        columns = list(dict.fromkeys((*wanted.features, *wanted.extra)))
+    def chunks(self, columns: Columns, since: Position | None) -> Iterator[Chunk | None]:
+        """Chunks of rows from a position on."""
+        names = list(dict.fromkeys((*columns.features, *columns.extra)))
         identity = hashlib.sha256(self._file.identity().encode()).hexdigest()[:32]
         if since and since.identity and since.identity != identity:
-            raise CommandError(f"{self._path!r} {IS_ANOTHER}")
-        most = min(_MOST_ROWS, max(1, _MOST_CELLS // len(columns)))
-        for first, batch in self._file.read(columns, since.row if since else 0):
+            raise TableError(f"{self._path!r} {NOT_THE_INPUT}")
+        most = min(_MOST_ROWS, max(1, _MOST_CELLS // len(names)))
+        for first, batch in self._file.read(names, since.row if since else 0):
             for start in range(0, len(batch), most):
-                yield self._piece(batch.slice(start, most), first + start, wanted, identity)
+                yield self._chunk(batch.slice(start, most), first + start, columns, identity)
 
     def close(self) -> None:
-        """Read no more."""
+        """Close the file."""
         self._file.close()
 
-    def _piece(self, batch: pa.RecordBatch, first: int, wanted: Wanted, identity: str) -> Piece:
+    def _chunk(self, batch: pa.RecordBatch, first: int, columns: Columns, identity: str) -> Chunk:
         table = pa.table(batch)
         row = np.arange(first, first + len(table))
-        numbers = _as_floats(table, wanted.features)
-        if numbers is not None and is_clean(numbers, wanted.features):
-            values, good = matrix(numbers, wanted.features), np.ones(len(row), bool)
+        numbers = _as_floats(table, columns.features)
+        if numbers is not None and is_clean(numbers, columns.features):
+            values, good = matrix(numbers, columns.features), np.ones(len(row), bool)
             bad: list[BadRow] = []
         else:
-            values, good, bad = examined(table, wanted.features, row)
-        extra = table.select(list(wanted.extra)).filter(pa.array(good))
-        extra = extra.cast(pa.schema([(name, pa.string()) for name in wanted.extra]))
+            values, good, bad = parse_cells(table, columns.features, row)
+        extra = table.select(list(columns.extra)).filter(pa.array(good))
+        extra = extra.cast(pa.schema([(name, pa.string()) for name in columns.extra]))
         end = first + len(row)
-        return Piece(values, row[good], extra, bad, 0, 0, end, self._file.consumed(end), identity)
+        return Chunk(values, row[good], extra, bad, 0, 0, end, self._file.consumed(end), identity)
 
 
 def _as_floats(table: pa.Table, features: tuple[str, ...]) -> pa.Table | None:
-    """The features as float64, if they are numbers."""
+    """The features as float64; None if one of them is not of numbers."""
     if not all(_is_number(table.schema.field(name).type) for name in features):
         return None
     return pa.table({name: pc.cast(table[name], pa.float64(), safe=False) for name in features})
@@ -97,21 +100,24 @@ def _is_number(kind: pa.DataType) -> bool:
     )
 
 
-class ParquetRows:
-    """A Parquet file: row groups that are known before they are read."""
+class ParquetBatches:
+    """Record batches of a Parquet file; whole row groups can be skipped."""
 
     def __init__(self, path: str) -> None:
         if path == STDIN:
-            raise CommandError("Parquet cannot be read from standard input: name the file.")
+            raise TableError("Parquet cannot be read from standard input: name the file.")
         try:
             self._file = pq.ParquetFile(path, memory_map=False, pre_buffer=False, buffer_size=65536)
         except pa.ArrowInvalid as error:
-            raise CommandError(f"{path!r} is no Parquet file: {error}.") from None
+            raise TableError(f"{path!r} is no Parquet file: {error}.") from None
         self.schema = self._file.schema_arrow
         self._path, self._bytes = path, os.path.getsize(path)
 
     def read(self, columns: list[str], since: int) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Batches of these columns from about a row on, each with the number of its first row."""
+        """Batches of these columns, each with the number of its first row.
+
+        Batches that end before the row `since` may be left out.
+        """
         metadata, first, groups = self._file.metadata, 0, []
         row = 0
         for group in range(metadata.num_row_groups):
@@ -122,7 +128,7 @@ class ParquetRows:
                 groups.append(group)
             row += rows
         if row < since:
-            raise CommandError(f"{self._path!r} {IS_ANOTHER}")
+            raise TableError(f"{self._path!r} {NOT_THE_INPUT}")
         size = min(_MOST_ROWS, max(1, _MOST_CELLS // len(columns)))
         if not groups:
             return
@@ -131,22 +137,22 @@ class ParquetRows:
             first += len(batch)
 
     def consumed(self, row: int) -> int:
-        """Bytes of the file, if all rows take as many."""
+        """Bytes of the file up to a row, if all rows are of the same size."""
         return self._bytes * row // max(int(self._file.metadata.num_rows), 1)
 
     def identity(self) -> str:
-        """The columns, and what is known of the first row group: its smallest values and so on."""
+        """Schema, and metadata of the first row group with its statistics."""
         metadata = self._file.metadata
         first = metadata.row_group(0).to_dict() if metadata.num_row_groups else ""
         return f"{self.schema.remove_metadata()} {first}"
 
     def close(self) -> None:
-        """Read no more."""
+        """Close the file."""
         self._file.close()
 
 
-class ArrowRows:
-    """Arrow IPC: a file, or a stream, which may come from a pipe or be compressed."""
+class ArrowBatches:
+    """Record batches of an Arrow IPC file or stream, which may be a pipe or compressed."""
 
     def __init__(self, text: TextFile) -> None:
         self._text = text
@@ -154,13 +160,16 @@ class ArrowRows:
         if start != _MAGIC:
             text.put_back(start)
         try:
-            self._reader = pa.ipc.open_stream(pa.PythonFile(_Bytes(text), mode="r"))
+            self._reader = pa.ipc.open_stream(pa.PythonFile(_Decompressed(text), mode="r"))
         except (pa.ArrowInvalid, EOFError):
-            raise CommandError(f"{text.path!r} is no Arrow IPC file or stream.") from None
+            raise TableError(f"{text.path!r} is no Arrow IPC file or stream.") from None
         self.schema = self._reader.schema
 
     def read(self, columns: list[str], since: int) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Batches of these columns from about a row on, each with the number of its first row."""
+        """Batches of these columns, each with the number of its first row.
+
+        Batches that end before the row `since` may be left out.
+        """
         first = 0
         for batch in self._reader:
             if first + len(batch) > since:
@@ -172,16 +181,16 @@ class ArrowRows:
         return self._text.consumed
 
     def identity(self) -> str:
-        """The columns: there is no more to know before it is read."""
+        """Schema: nothing else is known before the batches are read."""
         return str(self.schema.remove_metadata())
 
     def close(self) -> None:
-        """Read no more."""
+        """Close the file."""
         self._text.close()
 
 
-class _Bytes:
-    """A text file's bytes, whatever they are, as the file that PyArrow reads."""
+class _Decompressed:
+    """The decompressed bytes of a file, as a file for PyArrow."""
 
     closed = False
 

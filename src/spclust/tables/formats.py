@@ -1,9 +1,10 @@
-"""Kinds of files: what their names and their first bytes tell."""
+"""Formats of table files, told by their names and first bytes, and the options of reading."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePath
 
-from spclust.cli.exit_codes import CommandError
+from spclust.tables.table_error import TableError
 
 
 class Format(StrEnum):
@@ -17,8 +18,20 @@ class Format(StrEnum):
 
     @property
     def is_text(self) -> bool:
-        """Whether it is made of lines."""
+        """True if the format consists of lines."""
         return self in (Format.CSV, Format.TSV, Format.NDJSON)
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How files are read. The command has an option of the same name for each field."""
+
+    format: Format | None = None  # None: by the ending of the name
+    delimiter: str | None = None  # of CSV; None: a comma, or a tab for TSV
+    decimal: str = "."  # decimal point of CSV
+    header: bool | None = None  # of CSV; None: there is one unless the first row is all numbers
+    encoding: str = "utf-8"  # of text
+    read_bytes: int = 1_000_000  # bytes of text that are parsed at a time
 
 
 _BY_ENDING = {
@@ -46,12 +59,12 @@ _CODECS_BY_START = {
 
 
 def codec_of(path: str) -> str | None:
-    """The compression that the ending of a name stands for, if any."""
+    """Compression by the ending of a name, None if the ending is of no compression."""
     return _CODECS.get(PurePath(path).suffix.lower())
 
 
 def codec_of_start(start: bytes) -> str | None:
-    """The compression that the first bytes of a file stand for, if any."""
+    """Compression by the first bytes of a file, None if the file is not compressed."""
     for magic, codec in _CODECS_BY_START.items():
         if start.startswith(magic):
             return codec
@@ -59,19 +72,19 @@ def codec_of_start(start: bytes) -> str | None:
 
 
 def ending_of(path: str) -> str:
-    """The ending that tells the format, that of a compression left out."""
+    """Ending of a name that tells the format, without the ending of a compression."""
     name = PurePath(path)
     return PurePath(name.stem if codec_of(path) else name.name).suffix.lower()
 
 
-def format_of(path: str, otherwise: Format | None = None) -> Format:
-    """The format of a file by its name; standard input and output, `-`, are CSV."""
+def format_of(path: str, given: Format | None = None) -> Format:
+    """Format of a file: the given one, or else by its name; `-` is CSV if none is given."""
     if path == "-":
-        return otherwise or Format.CSV
-    known = otherwise or _BY_ENDING.get(ending_of(path))
+        return given or Format.CSV
+    known = given or _BY_ENDING.get(ending_of(path))
     if known is None:
-        raise CommandError(
-            f"What {path!r} holds cannot be told by its name: say --format "
+        raise TableError(
+            f"The format of {path!r} cannot be told by its name: say --format "
             f"{', '.join(Format)}, or use an ending such as .csv, .parquet or .ndjson."
         )
     return known

@@ -1,4 +1,4 @@
-"""NDJSON: one JSON object a line. PyArrow reads blocks; what it refuses goes line by line."""
+"""NDJSON, one JSON object per line: PyArrow parses blocks; bad rows are found line by line."""
 
 import json
 import math
@@ -11,14 +11,14 @@ import pyarrow.json as pajson
 
 from spclust.arrays import Floats
 from spclust.tables.cells import is_clean, matrix
-from spclust.tables.chunks import BadRow, Piece, Position, Wanted
-from spclust.tables.text_file import Block, TextFile, pieces_of, whole_lines
+from spclust.tables.chunks import BadRow, Chunk, Columns, Position
+from spclust.tables.text_file import Block, TextFile, chunks_of, whole_lines
 
-_SAMPLE = 1000  # lines by which the columns are told
+_SAMPLE = 1000  # lines by which columns of numbers are recognised
 
 
-class Ndjson:
-    """A text file of JSON objects."""
+class NdjsonReader:
+    """Reader of an NDJSON file."""
 
     def __init__(self, text: TextFile, size: int) -> None:
         self._text, self._size = text, size
@@ -31,7 +31,7 @@ class Ndjson:
         self._found = found
         self.names = list(found)
 
-    def numeric(self) -> list[str]:
+    def numeric_columns(self) -> list[str]:
         """Columns that hold numbers, judged by the first lines."""
         return [
             name
@@ -39,29 +39,29 @@ class Ndjson:
             if 2 * sum(_number(value) is not None for value in values) > len(values)
         ]
 
-    def pieces(self, wanted: Wanted, since: Position | None) -> Iterator[Piece | None]:
-        """The rows, from a position on; None when a growing file stands still."""
-        return pieces_of(
+    def chunks(self, columns: Columns, since: Position | None) -> Iterator[Chunk | None]:
+        """Chunks of rows from a position on; None when a growing file pauses."""
+        return chunks_of(
             self._text,
             self._size,
             since,
             0,
             whole_lines,
-            lambda block, row: self._piece(block, row, wanted),
+            lambda block, row: self._chunk(block, row, columns),
         )
 
     def close(self) -> None:
-        """Read no more."""
+        """Close the file."""
         self._text.close()
 
-    def _piece(self, block: Block, row: int, wanted: Wanted) -> Piece:
-        table = None if wanted.extra else _all_at_once(block.data, wanted.features)
+    def _chunk(self, block: Block, row: int, columns: Columns) -> Chunk:
+        table = None if columns.extra else _all_at_once(block.data, columns.features)
         if table is not None:
-            values, rows, bad = matrix(table, wanted.features), len(table), list[BadRow]()
+            values, rows, bad = matrix(table, columns.features), len(table), list[BadRow]()
             good, extra = np.arange(rows), pa.table({"": pa.nulls(rows)}).select([])
         else:
-            values, good, extra, bad, rows = _line_by_line(block.data, wanted)
-        return Piece(
+            values, good, extra, bad, rows = _line_by_line(block.data, columns)
+        return Chunk(
             values,
             good + row,
             extra,
@@ -75,7 +75,7 @@ class Ndjson:
 
 
 def _all_at_once(data: bytes, features: tuple[str, ...]) -> pa.Table | None:
-    """The columns of a block; None if there is something to be said about a line."""
+    """The columns of a block as numbers; None if a line is bad."""
     schema = pa.schema([(name, pa.float64()) for name in features])
     options = pajson.ParseOptions(
         explicit_schema=schema, newlines_in_values=False, unexpected_field_behavior="ignore"
@@ -88,17 +88,17 @@ def _all_at_once(data: bytes, features: tuple[str, ...]) -> pa.Table | None:
     return table if is_clean(table, features) else None
 
 
-def _line_by_line(data: bytes, wanted: Wanted) -> tuple[Floats, Any, pa.Table, list[BadRow], int]:
-    """Values, their rows, other columns, bad rows, and the number of rows."""
+def _line_by_line(data: bytes, columns: Columns) -> tuple[Floats, Any, pa.Table, list[BadRow], int]:
+    """Values, their rows, extra columns, bad rows, and the number of rows."""
     values, good, bad, rows = [], [], [], 0
-    extra: dict[str, list[str | None]] = {name: [] for name in wanted.extra}
+    extra: dict[str, list[str | None]] = {name: [] for name in columns.extra}
     for line in _lines(data):
         if not line.strip():
             continue
         found = _object(line)
-        problem = _problem(found, wanted.features)
+        problem = _problem(found, columns.features)
         if problem is None:
-            values.append([float(found[name]) for name in wanted.features])
+            values.append([float(found[name]) for name in columns.features])
             good.append(rows)
             for name, cells in extra.items():
                 cells.append(_text(found.get(name)))
@@ -108,14 +108,14 @@ def _line_by_line(data: bytes, wanted: Wanted) -> tuple[Floats, Any, pa.Table, l
             record = {"column": column} if column is not None else {}
             bad.append(BadRow(rows, why, {**record, "text": text}))
         rows += 1
-    columns = {name: pa.array(column, pa.string()) for name, column in extra.items()}
-    table = pa.table({**columns, "": pa.nulls(len(values))}).select(list(columns))
-    numbers = np.array(values, dtype=np.float64).reshape(len(values), len(wanted.features))
+    texts = {name: pa.array(cells, pa.string()) for name, cells in extra.items()}
+    table = pa.table({**texts, "": pa.nulls(len(values))}).select(list(texts))
+    numbers = np.array(values, dtype=np.float64).reshape(len(values), len(columns.features))
     return numbers, np.array(good, dtype=np.int64), table, bad, rows
 
 
 def _problem(found: Any, features: tuple[str, ...]) -> tuple[str | None, str] | None:
-    """The column, if it is one, and what is wrong; None if nothing is."""
+    """Column, None for the whole line, and problem of a row; None if the row is good."""
     if not isinstance(found, dict):
         return None, "it is no JSON object"
     for name in features:
@@ -130,7 +130,7 @@ def _problem(found: Any, features: tuple[str, ...]) -> tuple[str | None, str] | 
 
 
 def _number(value: Any) -> float | None:
-    """A number as it is; None for anything else, truth values included."""
+    """The value as a float; None if it is not a number, or is a truth value."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

@@ -1,6 +1,6 @@
-"""Bytes of text files, in blocks that end where a line ends: from disks, pipes and growing files.
+"""Text files in blocks of whole lines: from disks, pipes and growing files.
 
-A block starts at a known byte, so that reading can begin again there.
+Each block has the offset of its first byte, from which reading can be resumed.
 """
 
 import hashlib
@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from spclust.cli.exit_codes import CommandError, sentence_of
-from spclust.tables.chunks import Piece, Position
+from spclust.tables.chunks import Chunk, Position
 from spclust.tables.formats import codec_of_start
 from spclust.tables.inputs import STDIN
+from spclust.tables.table_error import TableError, sentence_of
 
-_QUIET = 0.3  # seconds without a new byte after which what is there is handed on
-_LONGEST_RECORD = 64_000_000  # bytes: more without an end is no table
-_IDENTITY = 4096  # bytes at the beginning that tell one file from another
+_QUIET = 0.3  # seconds without a new byte after which the bytes so far are passed on
+_LONGEST_RECORD = 64_000_000  # bytes: a longer one is taken for a file that is no table
+_IDENTITY = 4096  # bytes at the beginning whose digest identifies a file
 
-IS_ANOTHER = (
+NOT_THE_INPUT = (
     "is not the input that the checkpoint was made with: name that one, or remove the "
     "checkpoint to start anew."
 )
@@ -31,37 +31,37 @@ Stopped = Callable[[], bool]
 
 
 class _State(Enum):
-    """How reading came to an end for now."""
+    """Why a read returned."""
 
-    MORE = auto()  # there may be more at once
-    QUIET = auto()  # nothing came for a moment
-    ENDED = auto()  # there is no more yet
+    MORE = auto()  # enough bytes are there, and more may follow at once
+    QUIET = auto()  # no byte came for a moment
+    ENDED = auto()  # the file has no more bytes, so far
 
 
 class Block(NamedTuple):
-    """Whole lines."""
+    """Whole lines of a text."""
 
-    offset: int  # of the first byte, in the text as it is without compression
+    offset: int  # of the first byte, in the uncompressed text
     data: bytes
-    consumed: int  # bytes of the file read so far, compressed as they are
+    consumed: int  # bytes of the file read so far, before decompression
 
 
 class TextFile:
-    """A text file, or standard input, uncompressed and in UTF-8 whatever it was before."""
+    """A text file or standard input, decompressed and converted to UTF-8."""
 
     def __init__(self, path: str, encoding: str, *, follow: bool, stopped: Stopped) -> None:
         self.path, self.follow, self.stopped = path, follow, stopped
-        # Unbuffered: a thread that waits in a buffered read could not be left behind at the end.
+        # Unbuffered: a thread waiting in a buffered read holds a lock that Python needs at exit.
         source = 0 if path == STDIN else path
         self._raw = open(source, "rb", buffering=0, closefd=path != STDIN)  # noqa: SIM115
-        self.consumed = 0  # bytes as they are on the disk
+        self.consumed = 0  # bytes of the file, before decompression
         self._start = self._first_bytes()
-        self._peeked = b""  # text that was looked at before its time
-        self._seen = b""  # the first bytes, by which the text is known again
+        self._peeked = b""  # text that was read and put back
+        self._seen = b""  # the first bytes of the text, for its identity
         self._stream = self._decoded(encoding)
 
     def close(self) -> None:
-        """Read no more."""
+        """Close the file."""
         self._raw.close()
 
     def _first_bytes(self) -> bytes:
@@ -71,19 +71,19 @@ class TextFile:
         return start
 
     def _decoded(self, encoding: str) -> Any:
-        """What has to be read through to get at the text; None if the file is plain."""
-        codec, foreign = codec_of_start(self._start), not _is_utf8(encoding)
-        if not codec and not foreign:
+        """Stream that decompresses and decodes the file; None if it is plain UTF-8."""
+        codec, other = codec_of_start(self._start), not _is_utf8(encoding)
+        if not codec and not other:
             return None
         if self.follow:
-            raise CommandError(f"--follow reads plain text in UTF-8, which {self.path!r} is not.")
-        stream: Any = pa.PythonFile(_Rest(self), mode="r")
+            raise TableError(f"--follow reads plain text in UTF-8, which {self.path!r} is not.")
+        stream: Any = pa.PythonFile(_RawBytes(self), mode="r")
         if codec:
             stream = pa.CompressedInputStream(stream, codec)
-        return pa.transcoding_input_stream(stream, encoding, "utf-8") if foreign else stream
+        return pa.transcoding_input_stream(stream, encoding, "utf-8") if other else stream
 
     def read_raw(self, size: int) -> bytes:
-        """Bytes as they are on the disk: some, as soon as there are any; none at the end."""
+        """Up to `size` bytes before decompression, as soon as there are any; none at the end."""
         data, self._start = self._start[:size], self._start[size:]
         if not data:
             data = self._raw.read(size) or b""
@@ -97,37 +97,37 @@ class TextFile:
         try:
             data = self.read_raw(size) if self._stream is None else bytes(self._stream.read(size))
         except UnicodeError as error:
-            raise CommandError(f"{self.path!r} is of another encoding: {error}.") from None
-        except OSError as error:  # a compressed file that is cut short or damaged
-            raise CommandError(f"{self.path!r} cannot be read: {sentence_of(error)}") from None
+            raise TableError(f"{self.path!r} is of another encoding: {error}.") from None
+        except OSError as error:  # a compressed file is truncated or damaged
+            raise TableError(f"{self.path!r} cannot be read: {sentence_of(error)}") from None
         if len(self._seen) < _IDENTITY:
             self._seen += data[: _IDENTITY - len(self._seen)]
         return data
 
     def read_fully(self, size: int) -> bytes:
-        """As many bytes, unless the end comes before."""
+        """Exactly `size` bytes, or fewer at the end of the text."""
         pending = bytearray()
         while len(pending) < size and (data := self._read(size - len(pending))):
             pending += data
         return bytes(pending)
 
     def identity(self, length: int = _IDENTITY) -> str:
-        """What tells this text from another one: a digest of the beginning that was read."""
+        """Length and digest of the beginning of the text, as far as it was read."""
         start = self._seen[:length]
         return f"{len(start)} {hashlib.sha256(start).hexdigest()[:32]}"
 
-    def refuse_another(self, identity: str) -> None:
-        """Raise CommandError if this is not the text that had this identity."""
+    def require_identity(self, identity: str) -> None:
+        """Raise TableError if the text begins otherwise than the one of this identity."""
         length = int(identity.split()[0])
         if len(self._seen) >= length and self.identity(length) != identity:
-            raise CommandError(f"{self.path!r} {IS_ANOTHER}")
+            raise TableError(f"{self.path!r} {NOT_THE_INPUT}")
 
     def put_back(self, data: bytes) -> None:
-        """Let bytes that were read be read once more."""
+        """Put bytes back: the next read returns them again."""
         self._peeked = data + self._peeked
 
     def peek(self, size: int) -> bytes:
-        """The first lines, about `size` bytes of them; at least two lines, unless it is shorter."""
+        """About `size` bytes of the first lines, at least two lines if there are two."""
         pending = bytearray()
         while True:
             state = self._fill(pending, max(size, _IDENTITY))
@@ -140,12 +140,12 @@ class TextFile:
         return bytes(pending)
 
     def blocks(self, size: int, offset: int, cut: Callable[[bytes], int]) -> Iterator[Block | None]:
-        """Blocks of about `size` bytes from a byte on; None when a growing file stands still.
+        """Blocks of about `size` bytes from an offset on; None when a growing file pauses.
 
-        `cut` tells how many bytes of some are whole records.
+        `cut` returns how many bytes at the beginning of its argument are whole records.
         """
         self._skip(offset)
-        pending, told = bytearray(), False
+        pending, paused = bytearray(), False
         while True:
             state = self._fill(pending, size)
             stopped, final = self.stopped(), self._is_final(state)
@@ -156,31 +156,31 @@ class TextFile:
                 yield Block(offset, bytes(pending[:whole]), self.consumed)
                 del pending[:whole]
                 offset += whole
-                told = False
+                paused = False
             elif len(pending) > _LONGEST_RECORD:
-                raise CommandError(
+                raise TableError(
                     f"{self.path!r} has a record of more than 64 MB that does not end: is it text, "
                     "with all quotes closed?"
                 )
             if final or stopped:
                 return
-            if state is not _State.MORE and not told:
+            if state is not _State.MORE and not paused:
                 yield None
-                told = True
+                paused = True
             if state is _State.ENDED:
                 self._wait()
 
     def _is_final(self, state: "_State") -> bool:
-        """Whether nothing will follow any more."""
+        """True if no byte can follow any more."""
         return state is _State.ENDED and (not self.follow or self.path == STDIN)
 
     def _wait(self) -> None:
         if os.fstat(self._raw.fileno()).st_size < self.consumed:
-            raise CommandError(f"{self.path!r} was cut short while it was followed.")
+            raise TableError(f"{self.path!r} was truncated while it was followed.")
         time.sleep(_QUIET)
 
     def _fill(self, pending: bytearray, size: int) -> "_State":
-        """Read until there are `size` bytes more, or nothing comes. Modified in place: pending."""
+        """Read up to `size` bytes until no more come. Modified in place: pending."""
         wanted = len(pending) + size
         while len(pending) < wanted and not self.stopped():
             if self.follow and self.path == STDIN and not (self._start or self._peeked):
@@ -194,21 +194,21 @@ class TextFile:
         return _State.MORE
 
     def _skip(self, offset: int) -> None:
-        """Go to a byte: at once in a plain file, else by reading what is before it."""
+        """Go to an offset: by a seek in a plain file, else by reading up to it."""
         plain = self._stream is None and os.path.isfile(self.path)
         left = offset
         while left:
             data = self._read(min(left, 1_000_000))
             left -= len(data)
             if not data or (plain and os.path.getsize(self.path) < offset):
-                raise CommandError(f"{self.path!r} {IS_ANOTHER}")
+                raise TableError(f"{self.path!r} {NOT_THE_INPUT}")
             if plain and not self._peeked:
                 self._raw.seek(offset)
                 self.consumed, left = offset, 0
 
 
-class _Rest:
-    """What is left of a raw file, as the file that PyArrow reads."""
+class _RawBytes:
+    """The bytes of a text file before decompression, as a file for PyArrow."""
 
     closed = False
 
@@ -219,27 +219,31 @@ class _Rest:
         return self._text.read_raw(size if size > 0 else 1_000_000)
 
 
-def pieces_of(
+def chunks_of(
     text: TextFile,
     size: int,
     since: Position | None,
     start: int,
     cut: Callable[[bytes], int],
-    piece_of: Callable[[Block, int], Piece],
-) -> Iterator[Piece | None]:
-    """Pieces made of the blocks of a text whose first row starts at a byte; from a position on."""
+    parse: Callable[[Block, int], Chunk],
+) -> Iterator[Chunk | None]:
+    """Chunks of a text from a position on; None when a growing file pauses.
+
+    The first row of the text starts at the byte `start`. `cut` is that of `TextFile.blocks`;
+    `parse` makes a chunk of a block and the number of its first row.
+    """
     offset, row = (max(since.offset, start), since.offset_row) if since else (start, 0)
     for block in text.blocks(size, offset, cut):
         if since and since.identity:
-            text.refuse_another(since.identity)
+            text.require_identity(since.identity)
         if block is None:
             yield None
             continue
-        piece = piece_of(block, row)
-        yield piece
-        row = piece.end_row
+        chunk = parse(block, row)
+        yield chunk
+        row = chunk.end_row
     if since and row < since.row and not text.stopped():
-        raise CommandError(f"{text.path!r} {IS_ANOTHER}")
+        raise TableError(f"{text.path!r} {NOT_THE_INPUT}")
 
 
 def _is_utf8(encoding: str) -> bool:
@@ -247,12 +251,12 @@ def _is_utf8(encoding: str) -> bool:
 
 
 def whole_lines(data: bytes) -> int:
-    """Bytes up to the end of the last whole line."""
+    """Number of bytes up to the end of the last whole line."""
     return data.rfind(b"\n") + 1
 
 
 def whole_records(data: bytes) -> int:
-    """Bytes up to the end of the last line that is not inside of a quoted cell."""
+    """Number of bytes up to the last end of line that is not inside a quoted cell."""
     end = whole_lines(data)
     if b'"' not in data[:end]:
         return end

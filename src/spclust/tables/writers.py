@@ -1,6 +1,6 @@
-"""Files that grow batch by batch: labels in any format, events and bad rows as NDJSON.
+"""Writers, batch by batch: tables in any format, and records as NDJSON.
 
-All but Parquet and Arrow files can be cut back to a length that they once had, and be continued.
+All files but those of Parquet and Arrow can be truncated to an earlier length and continued.
 """
 
 import csv
@@ -9,25 +9,26 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from typing import IO, Any, Protocol
+from typing import IO, Any, Protocol, TypeAlias
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from spclust.cli.exit_codes import CommandError
-from spclust.persistence.atomic_file import AnyPath
 from spclust.tables.formats import Format, codec_of, ending_of, format_of
+from spclust.tables.table_error import TableError
+
+AnyPath: TypeAlias = str | os.PathLike[str]
 
 STDOUT = "-"
-_ROWS_OF_A_GROUP = 100_000  # of Parquet: many small ones would be slow to read
+_ROWS_OF_A_GROUP = 100_000  # of Parquet: many small groups would be slow to read
 
 
-class Growing:
-    """Bytes appended to a file, or to standard output."""
+class AppendFile:
+    """A file, or standard output, that bytes are appended to."""
 
     def __init__(self, path: AnyPath, keep: int | None = None) -> None:
-        """Begin a file, or go on after the first `keep` bytes of it."""
+        """Start a file, or truncate it to its first `keep` bytes and go on there."""
         self.path = str(path)
         self._file: IO[bytes]
         if self.path == STDOUT:
@@ -36,7 +37,7 @@ class Growing:
         if keep is not None and (
             not os.path.isfile(self.path) or os.path.getsize(self.path) < keep
         ):
-            raise CommandError(
+            raise TableError(
                 f"{self.path!r} is shorter than when the checkpoint was made, {keep} bytes: it was "
                 "changed. Remove the checkpoint to start anew."
             )
@@ -59,110 +60,110 @@ class Growing:
             raise OSError(error.errno, error.strerror, self.path) from None
         self.length += len(data)
 
-    def settle(self) -> int:
-        """Let what was written be on the disk; how much it is."""
+    def sync(self) -> int:
+        """Flush the file to the disk; its length in bytes."""
         if self.path != STDOUT:
             os.fsync(self._file.fileno())
         return self.length
 
     def close(self) -> None:
-        """Close it."""
+        """Close the file."""
         if self.path != STDOUT:
             self._file.close()
 
 
-class Records(Growing):
-    """NDJSON."""
+class RecordWriter(AppendFile):
+    """Writer of NDJSON, one record per line."""
 
     def add(self, record: Mapping[str, Any]) -> None:
-        """Append an object."""
+        """Append a record."""
         self.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
 
 
-class TableFile(Protocol):
-    """A table that grows."""
+class TableWriter(Protocol):
+    """Writer of a table."""
 
     def add(self, table: pa.Table) -> None:
         """Append rows."""
         ...
 
-    def settle(self) -> int:
-        """Let what was written be on the disk; how many bytes."""
+    def sync(self) -> int:
+        """Flush the file to the disk; its length in bytes."""
         ...
 
     def close(self) -> None:
-        """End it."""
+        """Finish the file."""
         ...
 
 
-def refuse_targets(targets: Iterable[AnyPath | None], inputs: list[str]) -> None:
-    """Raise CommandError if a file could not be written, or would take the place of an input.
+def require_writable(targets: Iterable[AnyPath | None], inputs: list[str]) -> None:
+    """Raise TableError if a file could not be written, or would replace an input.
 
-    Better before a long run than after it.
+    To be called before a long run, not at its end.
     """
     for target in map(str, filter(None, targets)):
         if target == STDOUT:
             continue
         folder = os.path.dirname(target) or "."
         if not os.path.isdir(folder):
-            raise CommandError(f"{target!r} cannot be written: there is no folder {folder!r}.")
+            raise TableError(f"{target!r} cannot be written: there is no folder {folder!r}.")
         if os.path.isdir(target):
-            raise CommandError(f"{target!r} cannot be written: it is a folder.")
+            raise TableError(f"{target!r} cannot be written: it is a folder.")
         for name in inputs:
             both = os.path.exists(target) and os.path.exists(name)
             if both and os.path.samefile(target, name):
-                raise CommandError(f"{target!r} is an input: name another file to write to.")
+                raise TableError(f"{target!r} is an input: name another file to write to.")
 
 
-def refuse_uncuttable(path: str, given: Format | None) -> None:
-    """Raise CommandError if a file could not be cut back to a checkpoint."""
+def require_truncatable(path: str, given: Format | None) -> None:
+    """Raise TableError if a file could not be truncated to a checkpoint."""
     if path == STDOUT:
-        raise CommandError(
-            "What went to standard output cannot be taken back after a crash: with --checkpoint "
+        raise TableError(
+            "Output on standard output cannot be taken back after a crash: with --checkpoint "
             "write labels to a file."
         )
     if format_of(path, given) is Format.PARQUET or (
         format_of(path, given) is Format.ARROW and ending_of(path) != ".arrows"
     ):
-        raise CommandError(
-            f"{path!r} is of a format that cannot be cut back to a checkpoint: write labels as "
+        raise TableError(
+            f"{path!r} is of a format that cannot be truncated to a checkpoint: write labels as "
             ".csv, .tsv, .ndjson (also .gz, .zst, .lz4) or as a stream of Arrow, .arrows."
         )
 
 
-def open_table(path: str, given: Format | None, keep: int | None) -> TableFile:
-    """A file for tables, by its format; after the first `keep` bytes of it, if they are given."""
+def open_writer(path: str, given: Format | None = None, keep: int | None = None) -> TableWriter:
+    """Writer of a file by its format; it goes on after the first `keep` bytes, if given."""
     kind = format_of(path, given)
     if kind is Format.PARQUET or (kind is Format.ARROW and ending_of(path) != ".arrows"):
         if path == STDOUT and kind is Format.ARROW:
-            return AppendedTable(Growing(path), kind, None)
-        return _WholeTable(path, kind)
-    return AppendedTable(Growing(path, keep), kind, codec_of(path))
+            return _AppendingWriter(AppendFile(path), kind, None)
+        return _FooterWriter(path, kind)
+    return _AppendingWriter(AppendFile(path, keep), kind, codec_of(path))
 
 
-class AppendedTable:
-    """A table whose batches are bytes, one after the other, each compressed by itself."""
+class _AppendingWriter:
+    """Writer of batches as bytes, one after the other, each compressed by itself."""
 
-    def __init__(self, file: Growing, kind: Format, codec: str | None) -> None:
+    def __init__(self, file: AppendFile, kind: Format, codec: str | None) -> None:
         if codec == "bz2":
-            raise CommandError(f"{file.path!r}: labels can be compressed as .gz, .zst or .lz4.")
+            raise TableError(f"{file.path!r}: labels can be compressed as .gz, .zst or .lz4.")
         self._file, self._kind = file, kind
         self._codec = None if codec is None else pa.Codec(codec)
 
     def add(self, table: pa.Table) -> None:
-        """Append rows, after a header if they are the first."""
+        """Append rows, with a header before the first ones."""
         data = _encoded(table, self._kind, first=self._file.length == 0)
         if self._codec is not None:
             data = self._codec.compress(data, asbytes=True)
         self._file.write(data)
 
-    def settle(self) -> int:
-        """Let what was written be on the disk; how many bytes."""
-        return self._file.settle()
+    def sync(self) -> int:
+        """Flush the file to the disk; its length in bytes."""
+        return self._file.sync()
 
     def close(self) -> None:
-        """End it."""
-        self._file.close()  # a stream of Arrow may end without a word
+        """Finish the file."""
+        self._file.close()  # the end marker of an Arrow stream is optional
 
 
 def _encoded(table: pa.Table, kind: Format, *, first: bool) -> bytes:
@@ -174,18 +175,18 @@ def _encoded(table: pa.Table, kind: Format, *, first: bool) -> bytes:
         return "".join(f"{row}\n" for row in rows).encode()
     sink, header = pa.BufferOutputStream(), io.StringIO()
     delimiter = "\t" if kind is Format.TSV else ","
-    if first:  # by Python, which quotes no name that does not need it
+    if first:  # by Python, which quotes only those names that need it
         csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(table.column_names)
     pacsv.write_csv(table, sink, pacsv.WriteOptions(include_header=False, delimiter=delimiter))
     return b"".join([header.getvalue().encode(), sink.getvalue()])
 
 
-class _WholeTable:
-    """A Parquet or Arrow file, which is readable once it is closed."""
+class _FooterWriter:
+    """Writer of a Parquet or Arrow file, which has a footer and is readable once it is closed."""
 
     def __init__(self, path: str, kind: Format) -> None:
         if path == STDOUT:
-            raise CommandError("Parquet cannot be written to standard output: name a file.")
+            raise TableError("Parquet cannot be written to standard output: name a file.")
         self._path, self._kind = path, kind
         self._writer: Any = None
         self._waiting: list[pa.Table] = []
@@ -208,12 +209,12 @@ class _WholeTable:
         self._writer.write_table(table)
         self._waiting, self._rows = [], 0
 
-    def settle(self) -> int:
-        """It cannot be cut back: there is no such length."""
+    def sync(self) -> int:
+        """Return 0: such a file cannot be truncated, so its length is of no use."""
         return 0
 
     def close(self) -> None:
-        """End it."""
+        """Finish the file."""
         self._flush()
         if self._writer is not None:
             self._writer.close()

@@ -1,4 +1,4 @@
-"""`spclust bench`: how fast this machine clusters, in a minute."""
+"""`spclust bench`: measure the speed on this machine, in a minute."""
 
 import os
 import platform
@@ -17,11 +17,11 @@ _CLUSTERS = 10
 @guarded
 def bench(
     seconds: Annotated[
-        float, typer.Option(min=0.05, help="Time for each measurement, about.")
+        float, typer.Option(min=0.05, help="Approximate time of each measurement.")
     ] = 2.0,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for scripts.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
 ) -> None:
-    """Measure rows a second on this machine: learning, and labels of what is learnt.
+    """Measure rows per second on this machine: rows learnt, and rows labelled.
 
     The comparison with other libraries is `make bench` in a checkout of spclust.
     """
@@ -44,7 +44,7 @@ def bench(
 
 
 def _measured(d: int, n: int, seconds: float) -> dict[str, Any]:
-    """Rows a second of d features with n structures, on one core."""
+    """Rows per second of d features with n structures, on one core."""
     import numpy as np
 
     from spclust.estimators.spc import SPC
@@ -53,7 +53,7 @@ def _measured(d: int, n: int, seconds: float) -> dict[str, Any]:
     centres = rng.uniform(0.0, 40.0, (_CLUSTERS, d))
     X = centres[rng.integers(0, _CLUSTERS, _BATCH)] + rng.normal(size=(_BATCH, d))
     model = SPC(n).partial_fit(X)
-    model.predict(X)  # machine code is there from here on
+    model.predict(X)  # compiles, before anything is measured
     learnt, labelled = _rate(model.partial_fit, X, seconds), _rate(model.predict, X, seconds)
     return {
         "features": d,

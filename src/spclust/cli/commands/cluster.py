@@ -1,16 +1,16 @@
-"""`spclust cluster`: files and pipes to clusters."""
+"""`spclust cluster`: cluster the rows of files and pipes."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spclust.cli.exit_codes import guarded, say, shortened
-from spclust.cli.grouping import grouped
-from spclust.cli.model_options import Parameters, given
-from spclust.cli.options import Labelling, Reading, Running
+from spclust.cli.exit_codes import guarded, say
+from spclust.cli.model_options import ModelOptions, given_parameters
+from spclust.cli.options import InputOptions, LabelOptions, RunOptions, grouped
+from spclust.tables.table_error import shortened
 
 if TYPE_CHECKING:
-    from spclust.cli.cluster_run import Run
+    from spclust.cli.cluster_run import ClusterRun
 
 EPILOG = """
 **Examples**
@@ -42,10 +42,10 @@ def cluster(
             show_default=False,
         ),
     ],
-    reading: Reading,
-    labelling: Labelling,
-    running: Running,
-    parameters: Parameters,
+    input_options: InputOptions,
+    label_options: LabelOptions,
+    run_options: RunOptions,
+    model_options: ModelOptions,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a summary as JSON, for scripts.")
     ] = False,
@@ -53,38 +53,44 @@ def cluster(
         bool, typer.Option("--quiet", "-q", help="No progress bar and no summary.")
     ] = False,
 ) -> None:
-    """Cluster the rows of files or pipes in one pass, in memory that does not grow."""
-    from spclust.cli.cluster_run import Run
-    from spclust.tables.inputs import expanded
+    """Cluster the rows of files or pipes in one pass and in constant memory."""
+    from spclust.cli.cluster_run import ClusterRun
+    from spclust.tables.inputs import expand_inputs
 
-    run = Run(expanded(inputs), reading, given(parameters), labelling, running)
+    run = ClusterRun(
+        expand_inputs(inputs),
+        input_options,
+        given_parameters(model_options),
+        label_options,
+        run_options,
+    )
     run(quiet=quiet)
-    _report(run, labelling, as_json=as_json, quiet=quiet)
-    if run.stop.signal is not None:
+    _report(run, label_options, as_json=as_json, quiet=quiet)
+    if run.stop.number is not None:
         say(f"stopped after {run.rows:,} rows; everything is saved.")
-        if not running.follow:
-            raise typer.Exit(128 + run.stop.signal)
+        if not run_options.follow:
+            raise typer.Exit(128 + run.stop.number)
 
 
-def _report(run: "Run", labelling: Labelling, *, as_json: bool, quiet: bool) -> None:
+def _report(run: "ClusterRun", options: LabelOptions, *, as_json: bool, quiet: bool) -> None:
+    """Print the summary, on standard error if labels are on standard output."""
     from spclust.cli.summary import print_json, print_table, table_of
 
-    beside = labelling.out == "-"  # labels are on standard output: all else goes beside it
+    err = options.out == "-"
     record = _record(run)
     if as_json:
-        print_json(record, err=beside)
-    elif not quiet and run.learner.has_learnt:
-        typer.echo(_headline(record), err=beside)
-        print_table(table_of(record["clusters"]), err=beside)
+        print_json(record, err=err)
+    elif not quiet and run.prepared.has_learnt:
+        typer.echo(_headline(record), err=err)
+        print_table(table_of(record["clusters"]), err=err)
 
 
-def _record(run: "Run") -> dict[str, Any]:
+def _record(run: "ClusterRun") -> dict[str, Any]:
     """The summary."""
-    from spclust.cli.progress import structures
-    from spclust.cli.summary import clusters_of
+    from spclust.cli.summary import records_of
 
-    learner, learnt = run.learner, run.rows - run.resumed_at
-    fitted = learner.has_learnt
+    prepared, learnt = run.prepared, run.rows - run.resumed_at
+    fitted = prepared.has_learnt
     return {
         "rows": run.rows,
         "resumed_after": run.resumed_at,
@@ -92,12 +98,12 @@ def _record(run: "Run") -> dict[str, Any]:
         "events": run.event_count,
         "seconds": round(run.seconds, 3),
         "rows_per_second": round(learnt / run.seconds) if run.seconds else None,
-        "columns": list(learner.preparation.columns),
-        "standardised": learner.preparation.centre is not None,
+        "columns": list(prepared.preparation.columns),
+        "standardised": prepared.preparation.centre is not None,
         "scores": run.scores.means(),
-        "stopped": run.stop.signal is not None,
-        "structures": structures(learner.model) if fitted else 0,
-        "clusters": clusters_of(learner.model, learner.preparation) if fitted else [],
+        "stopped": run.stop(),
+        "structures": len(prepared.model.clustering()) if fitted else 0,
+        "clusters": records_of(prepared, "clusters") if fitted else [],
     }
 
 

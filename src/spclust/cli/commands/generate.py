@@ -1,4 +1,4 @@
-"""`spclust generate`: tables to try the other commands on."""
+"""`spclust generate`: write a table to try the other commands on."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -18,7 +18,7 @@ EPILOG = """
 
 `spclust generate blobs --rows 1000000 --columns 5 --out points.parquet`
 """
-_AT_A_TIME = 100_000  # rows of blobs, of which there may be any number
+_AT_A_TIME = 100_000  # rows of blobs, which limits the memory
 
 
 class Kind(StrEnum):
@@ -34,31 +34,34 @@ def generate(
     kind: Annotated[
         Kind,
         typer.Argument(
-            help="blobs: Gaussians that stay; drifting: clusters that are born, die, merge, split "
-            "and move; sine: three waves that move."
+            help="blobs: fixed Gaussians; drifting: clusters that are born, die, merge, split and "
+            "move; sine: three waves that move."
         ),
     ] = Kind.DRIFTING,
     out: Annotated[
-        str, typer.Option("--out", "-o", help="CSV, NDJSON, Parquet ... by its ending; -.")
+        str,
+        typer.Option(
+            "--out", "-o", help="CSV, NDJSON, Parquet ... by the ending; - for standard output."
+        ),
     ] = "-",
-    rows: Annotated[int, typer.Option(min=1, help="Rows.")] = 20_000,
-    columns: Annotated[int, typer.Option(min=1, help="Columns of numbers, of blobs.")] = 2,
-    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
+    rows: Annotated[int, typer.Option(min=1, help="Number of rows.")] = 20_000,
+    columns: Annotated[int, typer.Option(min=1, help="Columns of numbers, of blobs only.")] = 2,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
 ) -> None:
-    """Write a table to try things on: columns x0, x1, ... of numbers, and the class of each row."""
+    """Write an example table: columns x0, x1, ... of numbers, and the class of each row."""
     import pyarrow as pa
 
-    from spclust.tables.writers import open_table
+    from spclust.tables.writers import open_writer
 
-    table = open_table(out, None, None)
+    writer = open_writer(out)
     for X, y in _parts(kind, rows, columns, seed):
         features = {f"x{i}": X[:, i].round(4) for i in range(X.shape[1])}
-        table.add(pa.table({**features, "class": y}))
-    table.close()
+        writer.add(pa.table({**features, "class": y}))
+    writer.close()
 
 
 def _parts(kind: Kind, rows: int, columns: int, seed: int) -> Iterator[tuple["Floats", "Integers"]]:
-    """The stream, in parts that do not take much memory."""
+    """The stream in parts of limited size."""
     import numpy as np
 
     from spclust.datasets import make_drifting, make_sine

@@ -1,15 +1,19 @@
-"""`spclust reproduce`: the paper's experiments, run again."""
+"""`spclust reproduce`: run the paper's experiments again."""
 
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from spclust.cli.exit_codes import CommandError, guarded
+
+_NEEDED = ("matplotlib", "river", "markdown_it")  # by the extra `reproduce`
 
 
+@guarded
 def reproduce(
     out: Annotated[Path, typer.Option(help="Folder for the report, figures and scores.")] = Path(
         "reproduction"
@@ -28,6 +32,15 @@ def reproduce(
     jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = min(os.cpu_count() or 1, 8),
 ) -> None:
     """Run the paper's four experiments with all six algorithms, and write a report."""
+    for name in _NEEDED:
+        if find_spec(name) is None:
+            raise CommandError(
+                f"spclust reproduce needs {name}: install it with pip install 'spclust[reproduce]'."
+            )
+
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
     from spclust.experiments.reproduction import reproduce as run
 
     console = Console(stderr=True)
@@ -40,17 +53,13 @@ def reproduce(
             if not console.is_terminal and done in (0, steps):
                 print(f"{what}: {done} of {steps}", file=sys.stderr, flush=True)
 
-        try:
-            run(
-                out,
-                only=only or (),
-                full=full,
-                seeds=seeds,
-                trials=trials,
-                jobs=jobs,
-                notify=notify,
-            )
-        except (ValueError, OSError, ImportError) as error:
-            console.print(f"[red]{error}")
-            raise typer.Exit(1) from None
+        run(
+            out,
+            only=only or (),
+            full=full,
+            seeds=seeds,
+            trials=trials,
+            jobs=jobs,
+            notify=notify,
+        )
     print(out / "report.html")

@@ -1,4 +1,4 @@
-"""`spclust watch`: the clusters of a stream, live on the terminal."""
+"""`spclust watch`: show the clusters of a stream live on the terminal."""
 
 import time
 from contextlib import closing
@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from spclust.cli.exit_codes import guarded
-from spclust.cli.grouping import grouped
-from spclust.cli.model_options import Parameters, given
-from spclust.cli.options import Reading
+from spclust.cli.exit_codes import StopSignal, guarded
+from spclust.cli.model_options import ModelOptions, given_parameters, new_model
+from spclust.cli.options import InputOptions, grouped
 
 EPILOG = """
 **Examples**
@@ -19,7 +18,7 @@ EPILOG = """
 
 `spclust watch log.csv --follow --columns seconds,bytes`
 """
-_DEFAULT_TRACK = 100  # rows between two looks at the clusters
+_TRACK_EVERY = 100  # default of --track-every
 
 
 @grouped
@@ -28,55 +27,55 @@ def watch(
     inputs: Annotated[
         list[str], typer.Argument(metavar="INPUT", help="Files; -.", show_default=False)
     ],
-    reading: Reading,
-    parameters: Parameters,
+    input_options: InputOptions,
+    model_options: ModelOptions,
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="Wait for more when the file ends.")
     ] = False,
     rate: Annotated[
-        float | None, typer.Option(min=0.1, help="Rows a second at the most, to see more.")
+        float | None,
+        typer.Option(min=0.1, help="Maximum number of rows per second, to slow a file down."),
     ] = None,
-    batch: Annotated[int, typer.Option(min=1, help="Rows between two pictures at the most.")] = 500,
+    batch: Annotated[
+        int, typer.Option(min=1, help="Maximum number of rows between two updates.")
+    ] = 500,
 ) -> None:
     """Show clusters, their sizes and rates, and events, while a stream is learnt.
 
-    Where there is no terminal, events are printed as lines instead.
+    If the output is not a terminal, events are printed as lines instead.
     """
-    from spclust.cli.learning import Learner
-    from spclust.cli.live_table import View
-    from spclust.cli.model_options import new_model
-    from spclust.cli.prepared_model import Preparation
-    from spclust.cli.stopping import Stop
+    from spclust.cli.live_table import LiveTable
+    from spclust.cli.prepared_model import Preparation, PreparedModel
     from spclust.tables.bad_rows import BadRows
-    from spclust.tables.batches import Ahead, Tables, in_batches
-    from spclust.tables.chunks import Position, Wanted
-    from spclust.tables.inputs import expanded, refuse_following
-    from spclust.tables.readers import chosen_features
+    from spclust.tables.batches import InputFiles, ReadAhead, in_batches
+    from spclust.tables.chunks import Columns, Position
+    from spclust.tables.inputs import expand_inputs, require_followable
+    from spclust.tables.readers import choose_features
 
-    values = given(parameters)
-    values.setdefault("track_every", _DEFAULT_TRACK)
-    paths = expanded(inputs)
+    parameters = given_parameters(model_options)
+    parameters.setdefault("track_every", _TRACK_EVERY)
+    paths, options = expand_inputs(inputs), input_options.read_options()
     if follow:
-        refuse_following(paths, reading.format)
-    stop, model = Stop(), new_model(values)
-    with Tables(paths, reading, follow=follow, stopped=stop) as tables:
-        path, source = tables.first()
-        features = tuple(chosen_features(source, path, reading, ()))
-        learner = Learner(model, Preparation(features))
-        bad, rows, started = BadRows(reading.on_bad_row), 0, time.perf_counter()
-        batches = in_batches(tables, Wanted(features), Position(), size=batch)
+        require_followable(paths, options.format)
+    stop, model = StopSignal(), new_model(parameters)
+    with InputFiles(paths, options, follow=follow, stopped=stop) as files:
+        path, reader = files.first()
+        features = choose_features(reader, path, input_options.columns, ())
+        prepared = PreparedModel(model, Preparation(features))
+        bad, rows, started = BadRows(input_options.on_bad_row), 0, time.perf_counter()
+        batches = in_batches(files, Columns(features), Position(), size=batch)
         with (
             closing(bad),
             stop,
-            View(learner, ", ".join(paths)) as view,
-            Ahead(batches, stop) as ahead,
+            LiveTable(prepared, ", ".join(paths)) as table,
+            ReadAhead(batches, stop) as ahead,
         ):
             for part in ahead:
-                bad.take(part.bad)
+                bad.add(part.bad)
                 if len(part.values):
-                    events = learner.learn(learner.prepared(part.values))
+                    events = prepared.learn(prepared.prepare(part.values))
                     rows += len(part.values)
-                    view.show(rows, events)
+                    table.show(rows, events)
                 if stop():
                     break
                 if rate is not None:
