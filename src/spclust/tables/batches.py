@@ -24,7 +24,7 @@ from spclust.tables.table_error import TableError
 _POLL = 0.2  # seconds between two checks whether to go on waiting
 _JOIN = 0.5  # seconds to wait at the end for the thread that reads
 _AHEAD = 3  # batches read before they are needed
-_MOST_NUMBERS = 1_000_000  # default size of a batch, which limits the memory for wide tables
+_MOST_NUMBERS = 1_000_000  # in a batch of default size, which limits the memory for wide tables
 _MOST_ROWS = 10_000
 
 Item = TypeVar("Item")
