@@ -21,7 +21,7 @@ _DAMAGED = "The file's entry about its columns is damaged."
 
 
 class Preparation(NamedTuple):
-    """What is done with rows before a model sees them: columns by name, and standardisation."""
+    """Columns, by name, and standardisation of the rows that a model sees."""
 
     columns: tuple[str, ...]  # empty for a model that was saved in Python without names
     centre: Floats | None = None  # (d,) subtracted; None: no standardisation

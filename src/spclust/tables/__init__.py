@@ -18,7 +18,7 @@ package, but the package does not need the command:
     Iterator of batches of rows from files, globs or standard input; `ReadOptions` has the format,
     delimiter, encoding and so on.
 `open_writer`
-    Writer of a table, to which PyArrow tables are added; the format is told by the name.
+    Writer of a table, to which PyArrow tables are added; the ending of the name is the format.
 `TableError`
     Error about files or cells. Its message is one sentence, which calls options by their names in
     the command: `--encoding` is `ReadOptions.encoding`.

@@ -23,7 +23,7 @@ class BadRows:
     """A counter of bad rows, with the file that they are collected in, if any."""
 
     def __init__(self, on_bad_row: str, keep: int | None = None) -> None:
-        """Handle bad rows as told; go on after the first `keep` bytes of the file, if given."""
+        """Stop, skip or collect; the file goes on after its first `keep` bytes, if given."""
         self._stop = on_bad_row == "stop"
         self.count = 0
         path = collection_path(on_bad_row)

@@ -1,4 +1,4 @@
-"""Formats of table files, told by their names and first bytes, and the options of reading."""
+"""Formats of table files, recognised by name and first bytes, and the options of reading."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -84,7 +84,7 @@ def format_of(path: str, given: Format | None = None) -> Format:
     known = given or _BY_ENDING.get(ending_of(path))
     if known is None:
         raise TableError(
-            f"The format of {path!r} cannot be told by its name: say --format "
+            f"The format of {path!r} cannot be recognised by its name: say --format "
             f"{', '.join(Format)}, or use an ending such as .csv, .parquet or .ndjson."
         )
     return known
