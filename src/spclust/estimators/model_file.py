@@ -55,6 +55,11 @@ def from_bytes(cls: Any, data: bytes) -> Any:
 
 def to_bytes(model: Any) -> bytes:
     """The bytes of a model: see `SPC.to_bytes`."""
+    return encode(*content_of_model(model))
+
+
+def content_of_model(model: Any) -> Content:
+    """Header and arrays of a model."""
     check_is_fitted(model)
     validate_model(model)
     name, fitted = type(model).__name__, model._fitted
@@ -85,7 +90,7 @@ def to_bytes(model: Any) -> bytes:
         raise ValueError(
             f"This {name} cannot be saved: {error}. Call fit, with features of similar size."
         ) from None
-    return encode({**header, "state": state}, {**arrays, **numbers})
+    return Content({**header, "state": state}, {**arrays, **numbers})
 
 
 def restored(cls: Any, content: Content) -> Any:
