@@ -67,20 +67,15 @@ def learn_rows(rows: int, X: Floats, s: Structures, work: Scratch) -> int:
     if changed != NOBODY:
         read_factor(changed, s.whiten, work.W)
         s.stale = 0
-    alone = s.d == 2 and changed != NOBODY
     while True:
         making_room = learns and has_too_many(s)
-        another = not making_room and row < rows and not alone
+        another = not making_room and row < rows
         another = another and not s.covariance.lacks_memory(s.largest_rank + 1, s)
         another = another and take(X, row, s, work)
         measure(changed, another, s, work)
-        if alone and not making_room:
-            alone, changed = False, NOBODY
-            continue
         if not another and not making_room:
             return row
         row += another
-        alone = s.d == 2 and making_room
         changed = update(another, s, work)
         if changed == UNFINISHED:
             return -row
