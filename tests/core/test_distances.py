@@ -2,9 +2,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
-
-from spclust.algorithm.distance import distances_both_ways, distances_of_point
 from spclust.algorithm.neighbours import first_smallest, smallest
+
+from spclust.algorithm.typicality import distances_both_ways, distances_of_point
 from spclust.parameters import Params
 from spclust.state.kinds import FULL
 from spclust.state.scratch import scratch_size, workspace

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 from numba import config, njit
+from spclust.covariance.fixed import add_square_fixed, renew_inverse_fixed, times_vector_fixed
 
 from spclust import SPC
-from spclust.algorithm.distance import distances_both_ways
+from spclust.algorithm.typicality import distances_both_ways
 from spclust.covariance.dense import add_square
-from spclust.covariance.fixed import add_square_fixed, renew_inverse_fixed, times_vector_fixed
 from spclust.numerics.cholesky import renew_inverse, times_vector
 from spclust.parameters import Params
 from spclust.state.kinds import DIAGONAL, FIXED, FULL, PLANE, kind_of_kernel, plain

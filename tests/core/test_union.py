@@ -5,7 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spclust import covariance_union
-from spclust.covariance.union import padded_covariance, surely_covered, surely_holds, union_of_covariances
+from spclust.covariance.union import (
+    padded_covariance,
+    surely_covered,
+    surely_holds,
+    union_of_covariances,
+)
 from tests.reference import algorithm1
 from tests.strategies import seeds, spd_matrices
 

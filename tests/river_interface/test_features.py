@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spclust.river import SPC, named_stream
+from spclust.state.structures import LIVE, view
 from spclust.stream.missing_features import completed, nearest_observed, nlt_observed
 from spclust.stream.new_features import with_new_features
-from spclust.state.structures import LIVE, view
 from tests.river_interface.streams import KINDS, as_points, learnt, lines, pool, two_blobs
 from tests.strategies import seeds
 

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from spclust import covariance  # noqa: F401 - the modules of all kinds
-from spclust.algorithm.distance import distances_of_point
 from spclust.algorithm.kernels import NO_ROWS
-from spclust.algorithm.typicality import nlt_from_odds
+from spclust.algorithm.typicality import distances_of_point, nlt_from_odds
 from spclust.arrays import Floats, Integers
 from spclust.jit.cache import compiled_once
 from spclust.jit.decorators import part, specialised

@@ -2,12 +2,23 @@
 
 Eq. 5, 6 and 7 define a footprint as sums over the whole stream; they are written out in the tests,
 where the closed forms below must agree with them. "1" is always the older of two structures (E7).
+
+Time. The paper counts points. Its weights fade at every point (Eq. 13), so there a time stamp only
+says how long the step was. A mean, though, fades by the points that its own structure absorbs
+(Eq. 10): such a clock has no unit of time. With time stamps a point's share in a mean fades as
+Eq. 5 is written, by the time since the point came, e^(-gamma (now - t)). The sum of these shares is
+kept for each structure (`recent`); on one common clock nothing else is needed to merge two of them.
 """
 
 import numpy as np
 
 from spclust.arrays import Floats
 from spclust.jit.decorators import allocating, kernel, part
+from spclust.numerics.eight import LANES, larger_of, load, same, store
+from spclust.state.structures import POINT, Structures
+
+# Shares that faded long ago are alike: two structures of them meet halfway.
+_FADED = 1e-300
 
 
 @part
@@ -79,3 +90,41 @@ def merged_total(total1: float, total2: float, faded: float) -> float:
     Eq. (12), §III-B (E2), before its division by B(T1 + T2). `faded` is e^(-beta T2).
     """
     return faded * total1 + total2
+
+
+@part
+def fade_shares(s: Structures) -> None:
+    """Let the shares of all points in their means fade, with time stamps. Modified in place: s.
+
+    The first point fades nothing: there are no structures.
+    """
+    if not s.timed or s.gamma == 0.0:
+        return
+    left, recent = fading(s.gamma, s.gap), s.recent
+    for i in range(0, s.live, LANES):
+        store(larger_of(load(recent, i) * left, same(_FADED)), recent, i)
+
+
+@part
+def share_of(other: int, keeper: int, s: Structures) -> float:
+    """Share of another structure, or of the point, in the mean of its union with slot `keeper`.
+
+    Eq. 10 speaks of the older and the newer one (E7); the point is the newest.
+    """
+    if s.timed:
+        theirs = 1.0 if other == POINT else s.recent[other]
+        return theirs / (s.recent[keeper] + theirs)
+    count, newer = 1.0, True
+    if other != POINT:
+        count, newer = s.count[other], s.id[other] > s.id[keeper]
+    if newer:
+        return newer_share(s.gamma, s.count[keeper], count)
+    return 1.0 - newer_share(s.gamma, count, s.count[keeper])
+
+
+def faded_to(now: float, clock: float, rate: float, what: Floats) -> Floats:
+    """What is left of something, known at `clock`, at a later time."""
+    if rate == 0.0:
+        return what
+    faded: Floats = np.maximum(what * np.exp(-rate * (now - clock)), _FADED)
+    return faded

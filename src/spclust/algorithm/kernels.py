@@ -99,3 +99,21 @@ def union_kernel(kind: int) -> Any:
     memory = np.empty(1)
     kernel = specialised(unite_pair_of_kind, str(kind))
     return entry_point(compiled_once(kernel, memory, memory))
+
+
+def stamped(x: Floats, t: Any, s: Structures) -> Floats:
+    """A point (d,) behind its time stamp, as kernels take it; empty if `can_follow` says no."""
+    if not can_follow(t, s):
+        return np.empty(0)
+    row = np.empty(x.size + 1)
+    row[0], row[1:] = t, x
+    return row
+
+
+def can_follow(t: Any, s: Structures) -> bool:
+    """True if t is a plain time stamp, not before the last, and the points of the stream have one.
+
+    Anything else may still be converted to one by the slow path.
+    """
+    plain = isinstance(t, float) or type(t) is int
+    return plain and s.timed and bool(s.clock <= t < np.inf)

@@ -1,8 +1,7 @@
 """Merge of Algorithm 1: two structures become one."""
 
-from spclust.algorithm.clock import share_of
-from spclust.algorithm.distance import difference
-from spclust.algorithm.footprint import fading, merged_mean, merged_total, updated_total
+from spclust.algorithm.footprint import fading, merged_mean, merged_total, share_of, updated_total
+from spclust.algorithm.typicality import difference
 from spclust.arrays import Floats
 from spclust.jit.decorators import part
 from spclust.numerics.eight import LANES

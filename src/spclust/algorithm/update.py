@@ -14,18 +14,20 @@ point are measured together, against all structures.
 
 import numpy as np
 
-from spclust.algorithm.clock import fade_shares, holds, take
 from spclust.algorithm.closest_pair import closest_pair, closest_pair_within
-from spclust.algorithm.distance import distances_both_ways
-from spclust.algorithm.footprint import fading, updated_total
+from spclust.algorithm.footprint import fade_shares, fading, updated_total
 from spclust.algorithm.merge import merge, merge_in_general, point_age, point_damping
 from spclust.algorithm.prune import first_to_prune, prune_on
-from spclust.algorithm.typicality import relation_odds, typicality_from_odds
+from spclust.algorithm.typicality import (
+    distances_both_ways,
+    fill_odds,
+    typicality_from_odds,
+)
 from spclust.arrays import Floats
 from spclust.jit.decorators import part
 from spclust.numerics.eight import LANES, below_bits, load, store
 from spclust.numerics.powers import exponential
-from spclust.state.relations import clear_from, connect, note_connection, take_logarithms
+from spclust.state.relations import clear_from, connect, note_connection
 from spclust.state.scratch import Relation, Scratch, point_relation
 from spclust.state.slots import remove, slot_left_free, slots_to_merge
 from spclust.state.structures import (
@@ -90,7 +92,7 @@ def update(arrives: bool, s: Structures, work: Scratch) -> int:
     measured, this is called once more, though no point arrives. One place merges, because it is
     most of what there is to compile. Modified in place: s, work.
     """
-    too_light = not arrives
+    too_light, full = not arrives, True
     if arrives:
         fade_shares(s)
         full = s.live >= s.capacity  # E11: while there is room, nothing but insertion
@@ -125,7 +127,7 @@ def update(arrives: bool, s: Structures, work: Scratch) -> int:
             remove(other, s, work)
     elif not merged or other != POINT:
         slot = slot_left_free(other, s, work) if merged else one_more(s, work)
-        insert(slot, True, s, work)
+        insert(slot, full, s, work)
         other = slot if other == POINT else other
     if merged:
         return changed
@@ -230,11 +232,38 @@ def measure(changed: int, next_too: bool, s: Structures, work: Scratch) -> None:
 
 
 @part
-def fill_odds(to_all: Relation, s: Structures) -> None:
-    """Odds of all distances, and of the pairs. Modified in place: to_all; s if in logs from now on.
+def holds(rows: int, X: Floats, s: Structures) -> bool:
+    """True if X holds just so many rows, one number after the other."""
+    return X.size == rows * row_width(s) and (X.size < 2 or X.strides[0] == X.itemsize)
 
-    Odds become logarithms, for the rest of the stream, where they leave the floating-point range.
+
+@part
+def row_width(s: Structures) -> int:
+    """Numbers in a row of X: those of a point, behind its time stamp if it has one."""
+    return s.d + s.timed
+
+
+@part
+def take(X: Floats, row: int, s: Structures, work: Scratch) -> bool:
+    """Make a row of X the point work.x; False if it is not finite. Modified in place: s, work."""
+    start, sum_of_zeros, x = row * row_width(s), 0.0, work.x
+    now = X[start]
+    if s.timed:
+        start += 1
+    for c in range(x.shape[1]):
+        x[0, c], x[1, c] = X[start + c], 0.0
+        sum_of_zeros += X[start + c] - X[start + c]
+    finite = sum_of_zeros == 0.0
+    if s.timed and finite:  # a point that is refused takes no time
+        tick(now, s)
+    return finite
+
+
+@part
+def tick(now: float, s: Structures) -> None:
+    """Set the clock to `now`, the time stamp of the next point. Modified in place: s.
+
+    The first point of a stream comes one unit after nothing, as in the paper.
     """
-    s.evaluations += 2 * s.live
-    while not relation_odds(to_all, s.exponent, s.in_logs, s.live):
-        take_logarithms(s)
+    s.gap = now - s.clock if s.seen > 0 else 1.0
+    s.clock = now

@@ -16,6 +16,7 @@ import numpy as np
 
 from spclust.arrays import Floats, Integers
 from spclust.jit.decorators import kernel, part
+from spclust.numerics.euclidean_distances import distances
 
 # Shares of all points that a part may need to be one.
 _SHARES = (0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2)
@@ -25,20 +26,6 @@ _BRIDGE = 1.0  # of the mean mass of structures, that one has to reach for to be
 _COPIES = 1e-5  # of the longest edge: what is nearer is in one place
 _FEWEST = 2.0  # points that may be a part
 _TILE = np.sqrt(12.0)  # width of a uniform distribution, in standard deviations
-
-
-@kernel
-def distances(z: Floats) -> Floats:
-    """Euclidean distances (k, k) of rows z (k, d)."""
-    k, d = z.shape
-    D = np.zeros((k, k))
-    for i in range(k):
-        for j in range(i):
-            total = 0.0
-            for c in range(d):
-                total += (z[i, c] - z[j, c]) ** 2
-            D[i, j] = D[j, i] = np.sqrt(total)
-    return D
 
 
 def reaches(D: Floats, mass: Floats, least: float) -> Floats:

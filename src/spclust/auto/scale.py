@@ -15,9 +15,9 @@ import numpy as np
 
 from spclust.algorithm import kernels
 from spclust.arrays import Booleans, Floats, Integers, Rows
-from spclust.auto.cut import distances
 from spclust.jit.decorators import kernel
 from spclust.numerics.eight import LANES
+from spclust.numerics.euclidean_distances import distances
 from spclust.numerics.memory import aligned_copy
 from spclust.state.kinds import DIAGONAL, LOWRANK, SPHERICAL
 from spclust.state.scratch import scratch_for

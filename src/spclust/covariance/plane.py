@@ -9,22 +9,11 @@ from typing import TypeAlias
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.covariance.full import (
-    lacks_memory as lacks_memory,
-)
-from spclust.covariance.full import (
-    squares_in_each as squares_in_each,
-)
-from spclust.covariance.full import (
-    squares_in_one as squares_in_one,
-)
-from spclust.covariance.full import (
-    two_squares_in_each as two_squares_in_each,
-)
-from spclust.covariance.full import (
-    unite_in_general as unite_in_general,
-)
+from spclust.covariance.full import lacks_memory as lacks_memory
+from spclust.covariance.full import squares_in_one as squares_in_one
+from spclust.covariance.full import unite_in_general as unite_in_general
 from spclust.jit.decorators import part
+from spclust.numerics.eight import Eight, add_product, load
 from spclust.state.scratch import Scratch
 from spclust.state.structures import Structures, is_single, write_factor
 
@@ -34,6 +23,24 @@ Spread: TypeAlias = tuple[float, float, float]
 # where that product is larger, third powers leave the range.
 _FLATTEST = 1e-5
 _LARGEST = 1e60
+
+
+@part
+def squares_in_each(b: int, s: Structures, offset: Floats, plain: Eight, spare: Floats) -> Eight:
+    """Squared distances of eight offsets (2, 8), each in the metric of its own slot of block b."""
+    W, e, f = s.whiten[b], load(offset, 0), load(offset, 1)
+    y, z = load(W, 0) * e, add_product(load(W, 1) * e, load(W, 2), f)
+    return add_product(z * z, y, y)
+
+
+@part
+def two_squares_in_each(
+    b: int, s: Structures, work: Scratch, plain: Eight, plain_next: Eight
+) -> tuple[Eight, Eight]:
+    """Squared distances of work.offset and work.ahead; factors are read once for both."""
+    W, e, f = s.whiten[b], load(work.offset, 0), load(work.offset, 1)
+    y, z = load(W, 0) * e, add_product(load(W, 1) * e, load(W, 2), f)
+    return add_product(y * y, z, z), squares_in_each(b, s, work.ahead, plain_next, work.spare)
 
 
 @part

@@ -6,8 +6,7 @@ import numpy as np
 
 from spclust.algorithm.typicality import exponent
 from spclust.estimators.fitted import Fitted, outlying
-from spclust.estimators.last_batch import INTERRUPTED, NO_ROWS, LastBatch
-from spclust.estimators.queries import threads
+from spclust.estimators.last_batch import INTERRUPTED, NO_ROWS, LastBatch, threads
 from spclust.estimators.rows import checked_rows, features_kept_on_failure
 from spclust.estimators.times import checked_times
 from spclust.parameters import FIXED, Params, validate_model
@@ -44,7 +43,9 @@ def fit(model: Any, X: Any, t: Any, *, new: bool, gapless: bool) -> None:
     with features_kept_on_failure(model):
         rows = checked_rows(model, X, reset=new)
         last_time = None if new else model._stream.clock
-        times = checked_times(t, len(rows), last_time, new=new)
+        times = None
+        if t is not None or last_time is not None:
+            times = checked_times(t, len(rows), last_time, new=new)
         params = online_parameters(model, rows.shape[1])
         if new:
             stream = Stream(params, rows.shape[1])

@@ -1,6 +1,7 @@
 """The rows of the last batch, whose labels are computed when they are read."""
 
-from typing import NamedTuple, Self
+import os
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -40,3 +41,18 @@ class LastBatch(NamedTuple):
 
 INTERRUPTED = LastBatch(None, None, NO_ROWS, np.empty(0))  # not learnt in full
 SUPERSEDED = LastBatch(-1, None, NO_ROWS)  # points one by one, or another model, came after it
+
+
+def threads(model: Any) -> int:
+    """Threads that read the model: n_jobs, where negative numbers count cores from the last."""
+    jobs = 1 if model.n_jobs is None else int(model.n_jobs)
+    if jobs == 0:
+        raise ValueError("n_jobs must not be 0: None is one thread, -1 one for each core.")
+    return jobs if jobs > 0 else max(1, _cores() + 1 + jobs)
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

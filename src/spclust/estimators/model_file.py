@@ -9,8 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spclust.arrays import Integers
 from spclust.estimators.fitted import Fitted
-from spclust.estimators.last_batch import INTERRUPTED, NO_ROWS, SUPERSEDED, LastBatch
-from spclust.estimators.queries import threads
+from spclust.estimators.last_batch import INTERRUPTED, NO_ROWS, SUPERSEDED, LastBatch, threads
 from spclust.parameters import validate_model
 from spclust.persistence.atomic_file import AnyPath, write_whole
 from spclust.persistence.container import (

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from spclust.arrays import Floats, Integers, Rows
-from spclust.estimators.queries import threads
+from spclust.estimators.last_batch import threads
 from spclust.estimators.rows import checked_rows, features_kept_on_failure
 from spclust.estimators.spc import SPC
 from spclust.estimators.times import checked_times

@@ -1,6 +1,5 @@
 """What can be asked of a fitted model: nothing here changes the stream."""
 
-import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -8,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spclust.arrays import Floats, Integers, Rows
 from spclust.estimators.fitted import Fitted
+from spclust.estimators.last_batch import threads
 from spclust.estimators.rows import checked_rows
 from spclust.inspection.description import description
 from spclust.inspection.diagnosis import Finding, findings
@@ -34,21 +34,6 @@ def tracker(model: Any, attribute: str) -> Tracker:
             "clusters: set it before the stream begins."
         )
     return found
-
-
-def threads(model: Any) -> int:
-    """Threads that read the model: n_jobs, where negative numbers count cores from the last."""
-    jobs = 1 if model.n_jobs is None else int(model.n_jobs)
-    if jobs == 0:
-        raise ValueError("n_jobs must not be 0: None is one thread, -1 one for each core.")
-    return jobs if jobs > 0 else max(1, _cores() + 1 + jobs)
-
-
-def _cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def structure_labels(

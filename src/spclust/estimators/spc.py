@@ -5,33 +5,22 @@ from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 
-from spclust.algorithm.clock import stamped
+from spclust.algorithm.kernels import stamped
 from spclust.arrays import Floats, Integers
-from spclust.estimators import model_file, model_merge, queries
-from spclust.estimators.fit import as_row, fit, online_parameters
-from spclust.estimators.fitted import Fitted
+from spclust.estimators import model_merge, queries
+from spclust.estimators.fit import as_row, fit
+from spclust.estimators.fitted_estimator import FittedEstimator
 from spclust.estimators.last_batch import SUPERSEDED
 from spclust.inspection.diagnosis import Finding
-from spclust.parameters import DEFAULTS, TABLE, Params
-from spclust.persistence.atomic_file import AnyPath
-from spclust.stream.stream import PointLearner, Stream
-from spclust.stream.structure_table import StructureTable
-from spclust.tracking.tracker import ClusterEvent, Tracker
+from spclust.parameters import DEFAULTS
+from spclust.tracking.tracker import ClusterEvent
 
 _ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
 
 
-class _Learner:
-    """A slot for what learns single points: it is found faster than in the instance's dict."""
-
-    __slots__ = ("_learner",)
-
-    _learner: PointLearner | None  # None, or not there, if parameters have to be checked first
-
-
-class SPC(_Learner, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
     """Single-pass possibilistic clustering of a data stream.
 
     SPC sees every point once and keeps at most `n_structures` structures: mean, covariance,
@@ -129,10 +118,6 @@ class SPC(_Learner, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     >>> model.predict([[0.5, 0.5], [19.0, 21.0]])
     array([0, 1])
     """
-
-    __slots__ = ()  # where scikit-learn looks for attributes that are not in the dict
-
-    _fitted: Fitted  # there once something was learnt
 
     def __init__(
         self,
@@ -261,22 +246,12 @@ class SPC(_Learner, ClusterMixin, BaseEstimator):  # type: ignore[misc]
             One row for each cluster, or for each structure, oldest first.
         as_ : {"numpy", "pandas", "polars"}, default "numpy"
             "numpy" is a dictionary of arrays, one for each column, `centre` and `spread` of shape
-            (rows, d). Frames have a column for each feature of these: "centre_speed" for a feature
-            named "speed", "centre_x0" for the first one if features have no names.
+            (rows, d). Frames have a column for each feature of these, such as "centre_x0".
 
         Returns
         -------
         dict or DataFrame
-            Of clusters: `label`; `structures`, their number; `count`, points absorbed; `weight`,
-            the sum of theirs; `age` of the oldest; `nearest`, the nearest other cluster, with the
-            `distance` D and the `nlt`, -log(1 - D), of the two structures that are nearest to each
-            other (-1 and NaN if there is no other); `centre`, the mean of their means, and
-            `spread`, the standard deviation, both weighted by count. Noise is left out.
-
-            Of structures: `id`, `cluster`, `count`, `weight`, `age` as in `structures_`, the
-            nearest other cluster as above, `centre` and `spread`, the root of the diagonal of the
-            covariance, which is not built for it. If the scale is automatic, which covariances
-            contain, it is the standard deviation of the points absorbed: 0 of a single one.
+            `spclust.inspection.description.description` explains the columns.
         """
         return queries.describe(self, what, as_)
 
@@ -334,112 +309,3 @@ class SPC(_Learner, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(other, type(self)):
             return NotImplemented
         return deepcopy(self).merge(other)
-
-    def save(self, path: AnyPath) -> None:
-        """Save the model to a file, which has all of it or, if anything fails, is as it was.
-
-        Learning goes on from there to the last bit: see `load`. Parameters, features, the state
-        and the labels of the last rows are kept; points never are.
-        """
-        model_file.save(self, path)
-
-    @classmethod
-    def load(cls, path: AnyPath) -> Self:
-        """Load a model that `save` wrote; a ValueError says why if the file is not a sound one.
-
-        No code is run that the file might hold.
-        """
-        return model_file.load(cls, path)
-
-    def to_bytes(self) -> bytes:
-        """The model as the bytes that `save` writes."""
-        return model_file.to_bytes(self)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Load a model from what `to_bytes` gave; a ValueError says why if that cannot be."""
-        return model_file.from_bytes(cls, data)
-
-    @property
-    def labels_(self) -> Integers:
-        """Clusters (n,) of the rows of the last `fit` or `partial_fit`; -1 is noise.
-
-        Those that `predict` gives these rows, by the state after learning all of them.
-        """
-        return queries.labels(self)
-
-    @property
-    def structures_(self) -> StructureTable:
-        """The structures, oldest first, as read-only arrays."""
-        return queries.fitted(self, "structures_").stream.table(self._structure_labels())
-
-    @property
-    def n_clusters_(self) -> int:
-        """Clusters of structures, noise not counted."""
-        queries.fitted(self, "n_clusters_")
-        return int(self._structure_labels().max(initial=-1)) + 1
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Points learnt since the last `fit` or the first `partial_fit`."""
-        return queries.fitted(self, "n_samples_seen_").stream.seen
-
-    @property
-    def events_(self) -> list[ClusterEvent]:
-        """What happened to clusters, the last thousand events; see `track_every`."""
-        return list(queries.tracker(self, "events_").events)
-
-    @property
-    def cluster_ids_(self) -> Integers:
-        """Id (n_clusters_,) of each cluster that stays the same while the cluster lives.
-
-        -1 if there is not, or not yet, enough to it: see `track_every`.
-        """
-        queries.tracker(self, "cluster_ids_")
-        return self._fitted.cluster_ids(self._structure_labels())
-
-    # Private
-
-    @property
-    def _stream(self) -> Stream:
-        return self._fitted.stream
-
-    @property
-    def _tracker(self) -> Tracker | None:
-        return self._fitted.tracker
-
-    def _structure_labels(self) -> Integers:
-        """Cluster (k,) of each structure, by the parameters as they are now."""
-        return queries.structure_labels(self)
-
-    def _labels_of_structures(self, stream: Stream) -> Integers:
-        """Cluster (k,) of each structure as the tracker observes it."""
-        return stream.clusters(self.eps, int(self.min_samples))
-
-    def _point_learner(self) -> PointLearner:
-        return self._fitted.point_learner(self.track_every, self._labels_of_structures)
-
-    def _online_params(self, d: int) -> Params:
-        return online_parameters(self, d)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        """Note a change of parameters: the next point is not learnt without a check."""
-        super().__setattr__(name, value)
-        if name in TABLE:
-            self._learner = None
-            self.__dict__.pop("_valid", None)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_fitted")
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The state without what is made anew when it is needed, and without rows of data."""
-        if self.__sklearn_is_fitted__() and self._fitted.last_batch.rows is not None:
-            if self._fitted.last_batch.seen == self._stream.seen:
-                self.labels_  # noqa: B018 - from here on the rows are not needed any more
-            self._fitted.last_batch = self._fitted.last_batch._replace(rows=None)
-        return {name: value for name, value in vars(self).items() if name != "_valid"}
-
-    def __copy__(self) -> Self:
-        """Copy the state too: two models that learn into one stream would both be wrong."""
-        return deepcopy(self)

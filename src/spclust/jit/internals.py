@@ -70,8 +70,8 @@ if ENABLED:
         resolve, found, collecting = BaseFunction.get_call_type, {}, gc.isenabled()
 
         def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
-            key = self, tuple(args)
-            if kws or key not in found:
+            key = self, tuple(args), tuple(sorted(kws.items()))
+            if key not in found:
                 found[key] = resolve(self, context, args, kws)
             return found[key]
 

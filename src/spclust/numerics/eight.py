@@ -25,7 +25,7 @@ ALL = 2**LANES - 1  # the bits of eight comparisons, if all hold
 Eight: TypeAlias = Any
 
 _FLOAT, _WORD = ir.DoubleType(), ir.IntType(64)
-_VECTOR, _WORDS = ir.VectorType(_FLOAT, LANES), ir.VectorType(_WORD, LANES)
+VECTOR, WORDS = ir.VectorType(_FLOAT, LANES), ir.VectorType(_WORD, LANES)
 FUSED = ("contract",)  # a product and a sum may become one operation, which rounds once
 _NO_NAN = ("nnan", "nsz")
 
@@ -38,7 +38,7 @@ class _EightType(types.Type):
 @register_model(_EightType)
 class _EightModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, _VECTOR)
+        super().__init__(manager, kind, VECTOR)
 
 
 EIGHT = _EightType()
@@ -56,7 +56,7 @@ def place_of(context: Any, builder: Any, signature: Any, array: Any, i: Any) -> 
     kind = signature.args[0]
     data = context.make_array(kind)(context, builder, array).data
     first = builder.mul(i, ir.Constant(_WORD, LANES)) if kind.ndim == 2 else i
-    return builder.bitcast(builder.gep(data, [first]), _VECTOR.as_pointer())
+    return builder.bitcast(builder.gep(data, [first]), VECTOR.as_pointer())
 
 
 @_vector_function
@@ -84,7 +84,7 @@ def store(typingctx: Any, y: Any, a: Any, i: Any) -> Any:
 
 def _before(builder: Any, i: Any, end: Any) -> Any:
     """For each of the places i to i + 7, whether it is before `end`."""
-    places = ir.Constant(_WORDS, list(range(LANES)))
+    places = ir.Constant(WORDS, list(range(LANES)))
     return builder.icmp_signed("<", places, everywhere(builder, builder.sub(end, i)))
 
 
@@ -95,8 +95,8 @@ def load_until(typingctx: Any, row: Any, i: Any, end: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         row, i, end = args
         place = place_of(context, builder, types.void(signature.args[0]), row, i)
-        given = [place, ir.IntType(32)(8), _before(builder, i, end), ir.Constant(_VECTOR, None)]
-        kind = ir.FunctionType(_VECTOR, [each.type for each in given])
+        given = [place, ir.IntType(32)(8), _before(builder, i, end), ir.Constant(VECTOR, None)]
+        kind = ir.FunctionType(VECTOR, [each.type for each in given])
         name = "llvm.masked.load.v8f64.p0"
         return builder.call(declared(builder, kind, name), given)
 
@@ -163,7 +163,7 @@ def add_product(typingctx: Any, total: Any, a: Any, b: Any) -> Any:
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         total, a, b = args
-        kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
+        kind = ir.FunctionType(VECTOR, [VECTOR] * 3)
         return builder.call(declared(builder, kind, "llvm.fmuladd.v8f64"), [a, b, total])
 
     return EIGHT(EIGHT, EIGHT, EIGHT), build
@@ -187,7 +187,7 @@ def _lane_by_lane(operation: Callable[..., Any], instruction: str) -> None:
     @lower_builtin(operation, _EightType, types.Float)
     @lower_builtin(operation, types.Float, _EightType)
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        vectors = (a if a.type == _VECTOR else everywhere(builder, a) for a in args)
+        vectors = (a if a.type == VECTOR else everywhere(builder, a) for a in args)
         return getattr(builder, instruction)(*vectors, flags=FUSED)
 
 
@@ -203,7 +203,7 @@ for _operation, _instruction in (
 
 def _call(builder: Any, name: str, result: Any, args: Any) -> Any:
     """Call one of LLVM's own functions of vectors, none of which is NaN."""
-    kind = ir.FunctionType(result, [_VECTOR] * len(args))
+    kind = ir.FunctionType(result, [VECTOR] * len(args))
     function = declared(builder, kind, name)
     return builder.call(function, args, fastmath=_NO_NAN)
 
@@ -223,7 +223,7 @@ def _of_two(name: str) -> Any:
     @_vector_function
     def function(typingctx: Any, a: Any, b: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return _call(builder, name, _VECTOR, args)
+            return _call(builder, name, VECTOR, args)
 
         return EIGHT(EIGHT, EIGHT), build
 
@@ -235,8 +235,8 @@ def _of_two(name: str) -> Any:
 smaller_of, larger_of = _of_two("llvm.minnum.v8f64"), _of_two("llvm.maxnum.v8f64")
 smallest_of = _of_one("llvm.vector.reduce.fmin.v8f64", _FLOAT, types.float64)
 largest_of = _of_one("llvm.vector.reduce.fmax.v8f64", _FLOAT, types.float64)
-root_of = _of_one("llvm.sqrt.v8f64", _VECTOR, EIGHT)
-rounded = _of_one("llvm.rint.v8f64", _VECTOR, EIGHT)
+root_of = _of_one("llvm.sqrt.v8f64", VECTOR, EIGHT)
+rounded = _of_one("llvm.rint.v8f64", VECTOR, EIGHT)
 
 
 def _comparison(sign: str) -> Any:
@@ -261,7 +261,7 @@ def sum_of(typingctx: Any, a: Any) -> Any:
     """Sum of the eight, in no particular order."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = ir.FunctionType(_FLOAT, [_FLOAT, _VECTOR])
+        kind = ir.FunctionType(_FLOAT, [_FLOAT, VECTOR])
         name = "llvm.vector.reduce.fadd.v8f64"
         add = declared(builder, kind, name)
         return builder.call(add, [_FLOAT(0.0), *args], fastmath=("reassoc",))
@@ -278,62 +278,6 @@ def if_below(typingctx: Any, a: Any, limit: Any, this: Any, that: Any) -> Any:
         return builder.select(builder.fcmp_ordered("<", a, limit), this, that)
 
     return EIGHT(EIGHT, EIGHT, EIGHT, EIGHT), build
-
-
-# An integer k of moderate size, added to this float, lies in the lowest bits of the sum.
-_INTEGER_IN_BITS = 1.5 * 2.0**52
-_ROOT_OF_HALF_BITS = 0x3FE6A09E667F3BCD
-_EXPONENT_PLACE = 52
-
-
-def _exponent(builder: Any, a: Any) -> tuple[Any, Any]:
-    """Bits of a float, and the k for which a / 2^k is between the roots of 1/2 and 2."""
-    bits = builder.bitcast(a, _WORDS)
-    above = builder.sub(bits, _words(_ROOT_OF_HALF_BITS))
-    return bits, builder.ashr(above, _words(_EXPONENT_PLACE))
-
-
-def _words(value: int) -> Any:
-    return ir.Constant(_WORDS, [value] * LANES)
-
-
-@_vector_function
-def power_of_two_in(typingctx: Any, a: Any) -> Any:
-    """The k for which a / 2^k is between the roots of 1/2 and 2; a is positive and normal."""
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        _, k = _exponent(builder, args[0])
-        offset = ir.Constant(_VECTOR, [_INTEGER_IN_BITS] * LANES)
-        moved = builder.bitcast(builder.add(k, builder.bitcast(offset, _WORDS)), _VECTOR)
-        return builder.fsub(moved, offset)
-
-    return EIGHT(EIGHT), build
-
-
-@_vector_function
-def without_power_of_two(typingctx: Any, a: Any) -> Any:
-    """The quotient a / 2^k between the roots of 1/2 and 2; a is positive and normal."""
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        bits, k = _exponent(builder, args[0])
-        return builder.bitcast(builder.sub(bits, builder.shl(k, _words(_EXPONENT_PLACE))), _VECTOR)
-
-    return EIGHT(EIGHT), build
-
-
-@_vector_function
-def times_power_of_two(typingctx: Any, a: Any, k: Any) -> Any:
-    """The product a * 2^k for whole numbers k; it and a are positive and normal."""
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        a, k = args
-        offset = ir.Constant(_VECTOR, [_INTEGER_IN_BITS] * LANES)
-        added = builder.shl(
-            builder.bitcast(builder.fadd(k, offset), _WORDS), _words(_EXPONENT_PLACE)
-        )
-        return builder.bitcast(builder.add(builder.bitcast(a, _WORDS), added), _VECTOR)
-
-    return EIGHT(EIGHT, EIGHT), build
 
 
 @_vector_function

@@ -16,11 +16,13 @@ from spclust.numerics.eight import (
     below_bits,
     if_below,
     larger_of,
-    power_of_two_in,
     root_of,
     rounded,
     same,
     smaller_of,
+)
+from spclust.numerics.eight_exponents import (
+    power_of_two_in,
     times_power_of_two,
     without_power_of_two,
 )

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from spclust.algorithm.clock import can_follow
+from spclust.algorithm.kernels import can_follow
 from spclust.arrays import Floats, Integers
 from spclust.estimators.times import checked_times
 from spclust.parameters import Params

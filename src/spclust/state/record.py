@@ -276,7 +276,7 @@ def declare_attribute(name: str) -> None:
 
         return record.type_of(name)(record), build
 
-    def implementation(record: Any) -> Any:
-        return None if record.type_of(name) is None else lambda record: value(record)
-
-    overload_attribute(RecordType, name)(implementation)
+    # Both functions have to have the same signature, without types.
+    overload_attribute(RecordType, name)(
+        lambda record: None if record.type_of(name) is None else lambda record: value(record)
+    )

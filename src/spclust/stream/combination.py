@@ -13,8 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from spclust.algorithm import kernels
-from spclust.algorithm.clock import faded_to
-from spclust.algorithm.footprint import damping_sums
+from spclust.algorithm.footprint import damping_sums, faded_to
 from spclust.arrays import Integers
 from spclust.auto.scale import fitted, in_other_units
 from spclust.numerics.eight import LANES

@@ -1,6 +1,7 @@
 """What can be asked of a stream: nothing here changes its state."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -10,18 +11,11 @@ from spclust.auto import hysteresis, scale
 from spclust.covariance.export import covariances_of
 from spclust.numerics.memory import aligned_copy
 from spclust.parameters import Params
-from spclust.state.kinds import FULL
 from spclust.state.scratch import scratch_for, scratch_for_query
 from spclust.state.structures import Structures, means
 from spclust.stream.structure_table import StructureTable
 from spclust.stream.threads import in_stretches, shrinking_stretches
 
-# Rows converted and handed to a kernel at a time: large enough to hide the call, small enough
-# that a batch of another type, or of another memory order, never exists twice as a whole, and that
-# an interrupt, which is handled between chunks, is handled within about a second.
-_LARGEST_CHUNK = 65_536
-_CHUNK_WORK = 1e9  # multiplications
-_LARGEST_CHUNK_NUMBERS = 1_000_000
 # Differences of a feature of a row and of a structure: about 0.2 and 0.15 ms.
 _WORK_OF_A_THREAD, _WORK_OF_A_STRETCH = 400_000, 300_000
 
@@ -32,16 +26,9 @@ class StreamQuery:
     params: Params
     structures: Structures
     _clustering: tuple[float, int, int, Integers] | None
-
-    @property
-    def seen(self) -> int:
-        """Points learnt."""
-        return self.structures.seen
-
-    @property
-    def clock(self) -> float | None:
-        """The last time stamp, if points have any."""
-        return self.structures.clock if self.structures.timed else None
+    seen: Any  # points learnt
+    automatic_scale: Any  # True if units follow the data: scale="auto"
+    _chunks: Callable[..., Iterator[tuple[slice, Floats]]]
 
     @property
     def pruned(self) -> int:
@@ -62,11 +49,6 @@ class StreamQuery:
     def rescans(self) -> int:
         """Rows of pair odds that were searched for their smallest while learning."""
         return self.structures.rescans
-
-    @property
-    def automatic_scale(self) -> bool:
-        """True if units follow the data: scale="auto"."""
-        return self.structures.automatic_scale
 
     @property
     def unit(self) -> Floats:
@@ -201,23 +183,3 @@ class StreamQuery:
         threads = max(1, min(threads, len(X) * of_a_row // _WORK_OF_A_THREAD))
         least = max(1, _WORK_OF_A_STRETCH // of_a_row)
         in_stretches(work, shrinking_stretches(len(X), threads, least), threads)
-
-    def _chunks(
-        self, X: Rows, start: int = 0, stop: int | None = None
-    ) -> Iterator[tuple[slice, Floats]]:
-        """The rows of X, or some of them, in pieces that the kernels take, and where they were.
-
-        One after the other, float64 and read-only, whatever X is: kernels compile for one type.
-        """
-        n, d = self.params.n_structures, X.shape[1]
-        work = 4 * n * d * d + d**3 if self.params.kind == FULL else 64 * n * d
-        size = max(1, min(_LARGEST_CHUNK, int(_CHUNK_WORK / work), _LARGEST_CHUNK_NUMBERS // d))
-        end = len(X) if stop is None else stop
-        for first in range(start, end, size):
-            part = slice(first, min(first + size, end))
-            if self.automatic_scale:
-                rows = scale.coordinates(self.structures, X[part]).reshape(-1)
-            else:
-                rows = np.ascontiguousarray(X[part], dtype=np.float64).reshape(-1)
-            rows.flags.writeable = False
-            yield part, rows

@@ -3,7 +3,7 @@
 The interfaces of the library (scikit-learn and others) own one of these and do no arithmetic.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +14,18 @@ from spclust.auto import hysteresis, scale
 from spclust.numerics.memory import aligned_copy
 from spclust.parameters import Params
 from spclust.state.creation import configure, empty, enlarged, extents, first_room
+from spclust.state.kinds import FULL
 from spclust.state.scratch import Scratch, scratch_for
 from spclust.state.structures import Structures
 from spclust.stream.combination import combined
 from spclust.stream.query import StreamQuery
+
+# Rows converted and handed to a kernel at a time: large enough to hide the call, small enough
+# that a batch of another type, or of another memory order, never exists twice as a whole, and that
+# an interrupt, which is handled between chunks, is handled within about a second.
+_LARGEST_CHUNK = 65_536
+_CHUNK_WORK = 1e9  # multiplications
+_LARGEST_CHUNK_NUMBERS = 1_000_000
 
 
 class PointLearner(NamedTuple):
@@ -83,6 +91,21 @@ class Stream(StreamQuery):
         first = states[0]
         make = lambda: combined(states, params, concurrent)  # noqa: E731
         return cls.of(params, make, first.d, first.memory.size)
+
+    @property
+    def seen(self) -> int:
+        """Points learnt."""
+        return self.structures.seen
+
+    @property
+    def clock(self) -> float | None:
+        """The last time stamp, if points have any."""
+        return self.structures.clock if self.structures.timed else None
+
+    @property
+    def automatic_scale(self) -> bool:
+        """True if units follow the data: scale="auto"."""
+        return self.structures.automatic_scale
 
     def configure(self, params: Params) -> None:
         """Use other decay and pruning parameters from now on."""
@@ -187,3 +210,23 @@ class Stream(StreamQuery):
             return learnt
 
         return learn_until_due
+
+    def _chunks(
+        self, X: Rows, start: int = 0, stop: int | None = None
+    ) -> Iterator[tuple[slice, Floats]]:
+        """The rows of X, or some of them, in pieces that the kernels take, and where they were.
+
+        One after the other, float64 and read-only, whatever X is: kernels compile for one type.
+        """
+        n, d = self.params.n_structures, X.shape[1]
+        work = 4 * n * d * d + d**3 if self.params.kind == FULL else 64 * n * d
+        size = max(1, min(_LARGEST_CHUNK, int(_CHUNK_WORK / work), _LARGEST_CHUNK_NUMBERS // d))
+        end = len(X) if stop is None else stop
+        for first in range(start, end, size):
+            part = slice(first, min(first + size, end))
+            if self.automatic_scale:
+                rows = scale.coordinates(self.structures, X[part]).reshape(-1)
+            else:
+                rows = np.ascontiguousarray(X[part], dtype=np.float64).reshape(-1)
+            rows.flags.writeable = False
+            yield part, rows
