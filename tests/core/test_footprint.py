@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from spclust.algorithm.footprint import (
     damping_sum,
+    merged_covariance,
     merged_mean,
-    merged_spread,
     merged_total,
     newer_share,
     updated_total,
@@ -56,7 +56,7 @@ def test_eq_11_over_two_segments_of_one_mean_is_eq_6_over_both(gamma, T1, T2, se
     deviations = np.random.default_rng(seed).normal(size=(T1 + T2, 3))
     share = newer_share(gamma, float(T1), float(T2))
     parts = spread_eq6(deviations[:T1], gamma), spread_eq6(deviations[T1:], gamma)
-    merged = merged_spread(*parts, share)
+    merged = merged_covariance(*parts, share)
     np.testing.assert_allclose(merged, spread_eq6(deviations, gamma), rtol=1e-9, atol=1e-12)
 
 
