@@ -87,7 +87,7 @@ class Fitted:
     def cluster_ids(self, structures: Integers) -> Integers:
         """Id (clusters,) of each cluster, -1 if there is none yet; for a model that tracks."""
         assert self.tracker is not None
-        ids = self.tracker.names_of(observe(self.stream, structures))
+        ids = self.tracker.cluster_ids(observe(self.stream, structures))
         count = int(structures.max(initial=-1)) + 1
         return np.array([ids.get(cluster, -1) for cluster in range(count)], dtype=np.int64)
 
