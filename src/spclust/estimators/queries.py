@@ -63,12 +63,16 @@ def predict(model: Any, X: Any) -> Integers:
     return labels_of_rows(model, checked_rows(model, X, reset=False))
 
 
+def typicality_of_rows(model: Any, rows: Rows) -> Floats:
+    """Typicality (n, n_clusters_) of each row (n, d), which was checked, in each cluster."""
+    found: Fitted = model._fitted
+    return found.typicality(rows, structure_labels(model), threads(model))
+
+
 def typicality(model: Any, X: Any) -> Floats:
     """Typicality (n, n_clusters_) of each row of X (n, d) in each cluster."""
     check_is_fitted(model)
-    rows = checked_rows(model, X, reset=False)
-    found: Fitted = model._fitted
-    return found.typicality(rows, structure_labels(model), threads(model))
+    return typicality_of_rows(model, checked_rows(model, X, reset=False))
 
 
 def score_samples(model: Any, X: Any) -> Floats:
