@@ -179,7 +179,7 @@ for form, covariance in COVARIANCES.items():
             "n_structures": 24, "m": 1.4, "gamma": 0.02, "beta": 0.01, "scale": "auto",
             "eps": 0.95}),
         ("pruning", wandering, 1200, 7, mixed, {
-            "n_structures": 12, "m": 2.0, "beta": 0.05, "w_min": 0.08, "nlt_max": 6.0,
+            "n_structures": 12, "m": 2.0, "beta": 0.05, "w_min": 0.08, "nlt_max": 2.0,
             "scale": 3.0, "eps": 0.8, "min_samples": 2}),
         ("automatic", lines, 1500, 10, one_by_one, {"n_structures": 9, **AUTO}),
         ("many", lines, 1000, 2, mixed, {

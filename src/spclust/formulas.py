@@ -3,11 +3,44 @@
 import numpy as np
 import numpy.typing as npt
 
-from spclust.algorithm.typicality import exponent, mahalanobis_sq, nlt_from_odds
+from spclust.algorithm import typicality as eq
 from spclust.arrays import Floats
-from spclust.covariance.union import padded_spread, union_of_spreads
-from spclust.numerics.cholesky import invert_transposed, shifted_cholesky
+from spclust.covariance import union
+from spclust.jit.decorators import kernel
+from spclust.numerics import cholesky
 from spclust.parameters import validate
+
+_TINY = np.finfo(float).tiny
+
+
+@kernel
+def _mahalanobis_sq(offset: Floats, whiten: Floats) -> float:
+    return eq.mahalanobis_sq(offset, whiten)
+
+
+@kernel
+def _nlt_from_log_odds(odds: float) -> float:
+    return eq.nlt_from_odds(odds, True)
+
+
+@kernel
+def _padded(Sigma: Floats, delta: Floats) -> Floats:
+    U = np.empty(Sigma.shape)
+    union.pad(Sigma, delta, U)
+    return U
+
+
+@kernel
+def _union(U1: Floats, U2: Floats, memory: Floats) -> Floats:
+    union.union_of_covariances(U1, U2, _TINY, memory)
+    return U1
+
+
+@kernel
+def _factor(covariance: Floats, R: Floats, inverse: Floats, W: Floats) -> Floats:
+    cholesky.shifted_cholesky(covariance, 0.0, _TINY, R, inverse)
+    cholesky.invert_transposed(R, inverse, W)
+    return W
 
 
 def typicality(
@@ -46,14 +79,14 @@ def typicality(
             f"x must have shape ({mean.size},) or (n, {mean.size}) like mu, "
             f"but has shape {points.shape}."
         )
-    p = exponent(m)
+    p = eq.exponent(m)
     u = np.empty(len(np.atleast_2d(points)))
     for i, point in enumerate(np.atleast_2d(points)):
         # Halved first: the difference of two finite numbers may overflow.
         with np.errstate(over="ignore"):
             offset = (point / 2 - mean / 2) / (deviations / 2)
-        q = mahalanobis_sq(np.clip(offset, -1e150, 1e150), W)
-        u[i] = np.exp(-nlt_from_odds(p * np.log(q), True)) if q > 0 else 1.0
+        q = _mahalanobis_sq(np.clip(offset, -1e150, 1e150), W)
+        u[i] = np.exp(-_nlt_from_log_odds(p * np.log(q))) if q > 0 else 1.0
     return float(u[0]) if points.ndim == 1 else u
 
 
@@ -99,11 +132,11 @@ def covariance_union(
             raise ValueError(
                 f"mu{number} is too far from mu: the square of the distance can't be represented."
             )
-        U.append(padded_spread(covariance, delta))
+        U.append(_padded(covariance, delta))
     # Division by a power of four near the size of the covariances is exact and prevents overflow.
     unit = 4.0 ** np.floor(np.log2(max(np.abs(U[0]).max(), np.abs(U[1]).max())) / 2)
-    union: Floats = unit * union_of_spreads(U[0] / unit, U[1] / unit, np.finfo(float).tiny)
-    return union
+    covering: Floats = unit * _union(U[0] / unit, U[1] / unit, np.empty(union.union_memory(d)))
+    return covering
 
 
 def _vector(name: str, values: npt.ArrayLike, size: int | None = None) -> Floats:
@@ -145,8 +178,6 @@ def _whitening(covariance: Floats) -> tuple[Floats, Floats]:
     """Standard deviations (d,), and W, packed, with W^T W the inverse of the correlations."""
     d = len(covariance)
     deviations = np.sqrt(covariance.diagonal())
-    R, inverse, W = np.zeros((d, d)), np.empty(d), np.empty(d * (d + 1) // 2)
     correlations = covariance / deviations / deviations[:, np.newaxis]
-    shifted_cholesky(correlations, 0.0, np.finfo(float).tiny, R, inverse)
-    invert_transposed(R, inverse, W)
+    W = _factor(correlations, np.zeros((d, d)), np.empty(d), np.empty(d * (d + 1) // 2))
     return deviations, W

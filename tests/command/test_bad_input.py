@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.command.common import csv_file, run, spclust, summary
+from tests.command.common import ENVIRONMENT, csv_file, run, spclust, summary
 
 GOOD = "x,y\n1,2\n3,4\n5,6\n"
 
@@ -43,7 +43,7 @@ CASES = {
     "no gzip any more": ("a.csv.gz", b"\x1f\x8b\x08\x00broken", (), 1, ["a.csv.gz"]),
     "all rows bad": ("a.csv", "x\na\n", ("-c", "x", "--on-bad-row", "skip"), 1, ["all 1 rows"]),
     "a wrong parameter": ("a.csv", GOOD, ("--eps", "7"), 2, ["eps", "7"]),
-    "a word for a number": ("a.csv", GOOD, ("--m", "soft"), 2, ["'m'", "soft"]),
+    "a word for a number": ("a.csv", GOOD, ("--m", "soft"), 2, ["m of SPC", "'soft'"]),
     "a wrong option": ("a.csv", GOOD, ("--nonsense", "1"), 2, ["--nonsense"]),
     "a wrong word": ("a.csv", GOOD, ("--on-bad-row", "weep"), 2, ["skip, stop or collect"]),
     "a wide figure": ("a.csv", "x,y,z\n1,2,3\n", ("--plot", "f.png"), 1, ["two columns", "3"]),
@@ -73,6 +73,45 @@ def test_one_sentence_and_an_exit_code(case, tmp_path, monkeypatch):
     if code == 1:
         assert said.startswith("spclust: ")
         assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("missing", ["matplotlib", "river", "markdown_it"])
+def test_reproduce_names_a_package_that_is_not_installed(missing, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, missing, None)  # as if it were not installed
+    result = run("reproduce", code=1)
+    assert result.stderr == (
+        f"spclust: spclust reproduce needs {missing}: install it with pip install "
+        "'spclust[reproduce]'.\n"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_reproduce_says_in_one_sentence_what_cannot_be_imported(tmp_path):
+    """A package that is there, but broken."""
+    code = (
+        "import sys; sys.modules['matplotlib.patches'] = None\n"
+        "from spclust.cli import app; app(['reproduce', '--seeds', '1'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=ENVIRONMENT, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    (said,) = done.stderr.splitlines()
+    assert said.startswith("spclust: ")
+    assert "matplotlib.patches" in said
+
+
+@pytest.mark.parametrize("command", ["cluster", "predict", "watch", "plot"])
+def test_a_wrong_word_for_bad_rows_is_a_wrong_option_of_every_command(
+    command, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    csv_file(tmp_path / "a.csv", 300)
+    run("cluster", "a.csv", "--save", "m.spc", "-q")
+    inputs = {"predict": ["m.spc", "a.csv"], "plot": ["m.spc", "--points", "a.csv"]}
+    result = run(command, *inputs.get(command, ["a.csv"]), "--on-bad-row", "weep", code=2)
+    assert "--on-bad-row is skip, stop or collect FILE, not 'weep'." in sentence(result)
 
 
 def test_a_directory_and_files_that_do_not_exist(tmp_path, monkeypatch):

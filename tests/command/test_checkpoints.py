@@ -4,13 +4,19 @@ import gzip
 import json
 import os
 import random
+import shutil
 import subprocess
+import sys
 import time
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from spclust import SPC
+from spclust.persistence import container
 from tests.command.common import csv_file, run, spclust, started, stdin_from, table
 
 # `SPCLUST_KILLS=50 pytest tests/command/test_checkpoints.py` is the long version.
@@ -213,3 +219,64 @@ def test_a_damaged_checkpoint_is_refused_and_left_alone(tmp_path, monkeypatch):
     assert "no checkpoint" in run("cluster", "a.csv", "--checkpoint", "m.spc", code=1).stderr
     Path("c").write_bytes(whole)
     assert "Cannot load 'c'" in run("info", "c", code=1).stderr
+
+
+def counted_everywhere(function, counts, key, monkeypatch):
+    """Count calls of a function of the container, by whatever module they are made."""
+
+    def counted(*arguments):
+        counts[key(*arguments)] += 1
+        return function(*arguments)
+
+    name = function.__name__
+    for module in [m for n, m in sys.modules.items() if n.startswith("spclust")]:
+        if getattr(module, name, None) is function:
+            monkeypatch.setattr(module, name, counted)
+
+
+@pytest.mark.parametrize("save", [(), ("--save", "m.spc")])
+def test_a_model_is_encoded_once_per_checkpoint(save, tmp_path, monkeypatch):
+    """The last checkpoint and the saved model, too, are made of the same bytes."""
+    monkeypatch.chdir(tmp_path)
+    csv_file(tmp_path / "a.csv", 5000)
+    given = ("cluster", "a.csv", "--batch", 1000, "--every", 2000, *save, "-q")
+    run(*given, "--checkpoint", "first")  # everything is imported from here on
+    counts = Counter()
+    counted_everywhere(
+        container.encode, counts, lambda header, arrays: header["class"], monkeypatch
+    )
+    counted_everywhere(container.decode, counts, lambda data: "decoded", monkeypatch)
+    run(*given, "--checkpoint", "second")
+    assert counts == {"checkpoint": 3, "SPC": 3}  # after 2000, 4000 and 5000 rows
+    assert Path("first").read_bytes() == Path("second").read_bytes()
+    if save:
+        _, arrays = container.decode(Path("second").read_bytes())
+        assert arrays["model"].tobytes() == Path("m.spc").read_bytes()
+
+
+def three_clusters(rows):
+    """Lines of CSV, by integers alone: the same bytes on every machine."""
+    centres = [(0, 0), (50, 10), (20, 80)]
+    lines = (
+        f"{centres[i % 3][0] + i * 37 % 101 / 50},{centres[i % 3][1] + i * 53 % 103 / 50}\n"
+        for i in range(rows)
+    )
+    return "x,y\n" + "".join(lines)
+
+
+def test_a_checkpoint_of_an_earlier_version_is_resumed(tmp_path, monkeypatch):
+    """It was written after 600 rows, before the command was divided into packages."""
+    stored = Path(__file__).parent / "checkpoint_format_2.ck"
+    shutil.copy(stored, tmp_path / "run.ck")
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text(three_clusters(900))
+    given = ("cluster", "a.csv", "--n-structures", 6, "--scale", 0.2, "--batch", 100)
+    given += ("--standardise", "--warmup", 200)
+    resumed = run(*given, "--checkpoint", "run.ck", "--save", "resumed.spc", "--json")
+    assert json.loads(resumed.stdout)["resumed_after"] == 600
+    run(*given, "--save", "at_once.spc", "-q")
+    models = [SPC.load(name) for name in ("resumed.spc", "at_once.spc")]
+    assert [model.n_samples_seen_ for model in models] == [900, 900]
+    means = [model.structures_.mean for model in models]
+    np.testing.assert_allclose(means[0], means[1], rtol=1e-9)  # processors may differ in last bits
+    assert models[0].n_clusters_ == models[1].n_clusters_ == 3

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from spclust import SPC
-from spclust.cli.parameters import DEFAULTS
+from spclust.parameters import DEFAULTS
 from tests.command.common import ENVIRONMENT, blobs, csv_file, run, summary, table
 
 
@@ -152,6 +152,22 @@ def test_figures(folder):
     csv_file("c.csv", d=3)
     run("cluster", "c.csv", "--save", "c.spc", "-q")
     assert "two columns" in run("plot", "c.spc", code=1).stderr
+
+
+def test_bad_rows_among_the_points_of_a_figure(folder):
+    """They stop it, or are left out, but the good rows before and after them are drawn."""
+    run("cluster", "a.csv", "--save", "m.spc", "-q")
+    lines = (folder / "a.csv").read_text().splitlines()[:5]
+    (folder / "b.csv").write_text("\n".join([*lines, "red,1,n,c0", "3,4,n,c0"]) + "\n")
+    assert "'b.csv', row 5: column 'x'" in run("plot", "m.spc", "--points", "b.csv", code=1).stderr
+    assert not (folder / "model.png").exists()
+    (folder / "c.csv").write_text("\n".join([*lines, "3,4,n,c0"]) + "\n")
+    drawn = []
+    for given in (("b.csv", "--on-bad-row", "skip"), ("c.csv",)):
+        run("plot", "m.spc", "-o", "f.png", "--points", *given)
+        drawn.append((folder / "f.png").read_bytes())
+    run("plot", "m.spc", "-o", "f.png")
+    assert drawn[0] == drawn[1] != (folder / "f.png").read_bytes()
 
 
 def test_shards_are_merged(folder):

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spclust.covariance.small_union import find_squares, unite_small
-from spclust.covariance.union import padded_spread, union_of_spreads
+from spclust.covariance.union import padded_covariance, union_of_covariances
 from tests.strategies import seeds
 
 
@@ -24,8 +24,8 @@ def test_in_few_directions_it_is_the_union(d, parts, size, share, seed):
     own, other = (10**size * rng.normal(size=(round(part * (d // 4)), d)) for part in parts)
     e = 10**size * rng.normal(size=d)
     own, other = spread_of(own), spread_of(other)
-    expected = union_of_spreads(
-        padded_spread(own, share * e), padded_spread(other, (share - 1) * e), 1.0
+    expected = union_of_covariances(
+        padded_covariance(own, share * e), padded_covariance(other, (share - 1) * e), 1.0
     )
     assert unite_small(own, other, share, e, 1.0)
     np.testing.assert_allclose(own, expected, rtol=1e-9, atol=1e-9 * np.trace(expected) / d)

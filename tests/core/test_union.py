@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spclust import covariance_union
-from spclust.covariance.union import padded_spread, surely_covered, surely_holds, union_of_spreads
+from spclust.covariance.union import padded_covariance, surely_covered, surely_holds, union_of_covariances
 from tests.reference import algorithm1
 from tests.strategies import seeds, spd_matrices
 
@@ -25,11 +25,11 @@ def smallest_eigenvalue(A):
 
 
 @given(two_structures())
-def test_union_is_at_least_both_padded_spreads(pair):
+def test_union_is_at_least_both_padded_covariances(pair):
     Sigma1, mu1, Sigma2, mu2, mu = pair
     union = covariance_union(*pair)
     for Sigma, own in ((Sigma1, mu1), (Sigma2, mu2)):
-        U = padded_spread(Sigma, mu - own)
+        U = padded_covariance(Sigma, mu - own)
         np.testing.assert_allclose(U, Sigma + np.outer(mu - own, mu - own))  # Eq. 14 and 15
         assert smallest_eigenvalue(union - U) >= -1e-9
         assert smallest_eigenvalue(union - Sigma) >= -1e-9
@@ -53,7 +53,7 @@ def test_union_does_not_depend_on_which_structure_comes_first(pair):
 def test_union_is_no_larger_than_it_must_be(pair):
     """In every eigendirection of the pencil it equals one of the two padded spreads."""
     Sigma1, mu1, Sigma2, mu2, mu = pair
-    U1, U2 = padded_spread(Sigma1, mu - mu1), padded_spread(Sigma2, mu - mu2)
+    U1, U2 = padded_covariance(Sigma1, mu - mu1), padded_covariance(Sigma2, mu - mu2)
     union = covariance_union(*pair)
     residual = (union - U1) @ np.linalg.solve(union, union - U2)
     assert np.linalg.norm(residual) <= 1e-8 * np.linalg.norm(union)
@@ -109,14 +109,14 @@ def test_no_digits_are_lost_between_spreads_of_very_different_size(width, turned
         point += x * x.T
         exact = np.array(union_in_sixty_digits(wide, point).tolist(), dtype=float)
     pair = [np.array(U.tolist(), dtype=float) for U in (wide, point)]
-    got = union_of_spreads(*(reversed(pair) if turned else pair), 1.0)
+    got = union_of_covariances(*(reversed(pair) if turned else pair), 1.0)
     assert np.linalg.norm(got - exact) <= 1e-12 * np.linalg.norm(exact)
 
 
-def test_a_union_of_spreads_that_differ_beyond_rounding_is_finite_and_covers_both():
+def test_a_union_of_covariances_that_differ_beyond_rounding_is_finite_and_covers_both():
     huge = np.full((2, 2), 1e300)  # plus the identity, which 1e300 swallows
     for U1, U2 in ((huge, np.eye(2)), (np.eye(2), huge)):
-        union = union_of_spreads(U1.copy(), U2.copy(), 1.0)
+        union = union_of_covariances(U1.copy(), U2.copy(), 1.0)
         assert np.isfinite(union).all()
         np.linalg.cholesky(union)
         assert (np.diag(union) >= 1e300).all()
@@ -147,11 +147,11 @@ def test_a_spread_that_surely_holds_another_one_is_the_union(d, seed, size, far)
     delta = rng.normal(size=d) * 10**far
     share = rng.uniform()
     own, other = share * delta, (share - 1) * delta
-    padded = padded_spread(large, own)
-    rest = np.linalg.eigvalsh(padded - padded_spread(small, other))[0]
+    padded = padded_covariance(large, own)
+    rest = np.linalg.eigvalsh(padded - padded_covariance(small, other))[0]
     if surely_holds(large, small, share, delta, np.empty((d, d))):
         assert rest > 0
-        union = union_of_spreads(padded.copy(), padded_spread(small, other), 1.0)
+        union = union_of_covariances(padded.copy(), padded_covariance(small, other), 1.0)
         np.testing.assert_allclose(union, padded, rtol=1e-9)
     else:
         assert rest < 1e-9 * np.trace(padded)

@@ -48,9 +48,7 @@ def find_nearest(
 
 
 @part
-def find_least_nlt(
-    X: Floats, group: Integers, least: Floats, s: Structures, work: Scratch
-) -> None:
+def find_least_nlt(X: Floats, group: Integers, least: Floats, s: Structures, work: Scratch) -> None:
     """NLT of each row of X, one after the other, in the best structure of each group. Eq. (4).
 
     `group` (live,) gives the group of each slot, -1 for none. Modified in place: least

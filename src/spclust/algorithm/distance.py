@@ -88,9 +88,7 @@ def limited_offsets(b: int, mu: Floats, s: Structures, offset: Floats) -> Eight:
 
 
 @part
-def distances_of_point(
-    x: Floats, s: Structures, q: Floats, ahead: Floats, spare: Floats
-) -> None:
+def distances_of_point(x: Floats, s: Structures, q: Floats, ahead: Floats, spare: Floats) -> None:
     """Squared distances q (n,) of a point x (2, d) in every live structure, in the metric of each.
 
     Modified in place: q; ahead (d, 8) and spare are scratch.
@@ -114,10 +112,13 @@ def distances_both_ways(slot: int, next_too: bool, s: Structures, work: Scratch)
     work.
     """
     changed, live, grown = slot != NOBODY, s.live, s.grown
+    # In the plane both are measured even if only one is asked for: compilers fuse other products
+    # with sums in the shorter code, and a last bit would depend on where a batch ends.
+    both = changed and (next_too or s.d == 2)
     for b in range((live + LANES - 1) // LANES):
         at = b * LANES
         squares, squares_next = same(0.0), same(0.0)
-        if changed and next_too:
+        if both:
             squares, squares_next = write_two_offsets(b, s, work)
         elif changed:
             squares = write_offsets(b, work.mu, s, work.offset)
@@ -128,7 +129,7 @@ def distances_both_ways(slot: int, next_too: bool, s: Structures, work: Scratch)
         if next_too:
             store(squares_next, work.point_q_back, at)
         if at < grown:
-            if changed and next_too:
+            if both:
                 squares, squares_next = s.covariance.two_squares_in_each(
                     b, s, work, squares, squares_next
                 )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from spclust import covariance  # noqa: F401 - the modules of all kinds
-from spclust.algorithm.update import learn_rows, unite_closest
+from spclust.algorithm.update import learn_rows, unite_pair
 from spclust.arrays import Floats
 from spclust.jit.cache import compiled_once
 from spclust.jit.decorators import specialised
@@ -25,9 +25,7 @@ NO_ROWS = np.empty(0)
 NO_ROWS.flags.writeable = False  # kernels are compiled for rows that may not be written to
 
 
-def learn(
-    s: Structures, X: Floats, work: Scratch, row: int = 0, kind: int | None = None
-) -> int:
+def learn(s: Structures, X: Floats, work: Scratch, row: int = 0, kind: int | None = None) -> int:
     """Learn the rows of X from `row` on, all finite, one after the other in one array.
 
     Returns the number of the row after the last one learnt: there are more only if s.needed_rank
@@ -42,7 +40,7 @@ def learn(
         if s.needed_rank > 0:
             break
         if is_unfinished(s):
-            make_general_merge(s, work)
+            _unite_pair(step, s, work)
         elif row * width >= X.size:
             break
         elif learnt == 0:
@@ -50,16 +48,18 @@ def learn(
     return row
 
 
+def _unite_pair(step: Any, s: Structures, work: Scratch) -> None:
+    """Do the next merge by the general union of covariances. Modified in place: s, work."""
+    try:
+        union_kernel(without_unrolling(s.kernel_kind))(s.memory, work.memory)
+    finally:  # whatever interrupts, no structure may be there twice
+        if work.united:
+            step(s.memory, NO_ROWS, work.memory, 0)
+
+
 def is_unfinished(s: Structures) -> bool:
     """True if there is something to prune, merge or measure before the next point."""
     return s.live > s.capacity or s.prune_from > 0 or s.stale > 0
-
-
-def make_general_merge(s: Structures, work: Scratch) -> None:
-    """Do the next merge by the general union of covariances. Modified in place: s, work."""
-    if s.stale > 0:
-        measure_slot(s.stale - 1, s, work)
-    union_kernel(without_unrolling(s.kernel_kind))(s.memory, work.memory)
 
 
 def measure_slot(slot: int, s: Structures, work: Scratch) -> None:
@@ -93,9 +93,9 @@ def learning_kernel(kind: int) -> Any:
 def union_kernel(kind: int) -> Any:
     """The kernel that does one merge by the general union, for one kind of covariances."""
 
-    def unite_closest_of_kind(memory: Floats, scratch: Floats) -> None:
-        unite_closest(in_kernel(memory, kind), scratch_in_kernel(scratch, kind))
+    def unite_pair_of_kind(memory: Floats, scratch: Floats) -> None:
+        unite_pair(in_kernel(memory, kind), scratch_in_kernel(scratch, kind))
 
     memory = np.empty(1)
-    kernel = specialised(unite_closest_of_kind, str(kind))
+    kernel = specialised(unite_pair_of_kind, str(kind))
     return entry_point(compiled_once(kernel, memory, memory))

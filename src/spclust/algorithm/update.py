@@ -51,15 +51,19 @@ def learn_rows(rows: int, X: Floats, s: Structures, work: Scratch) -> int:
     """Learn the rows of X until one is not finite or cannot be learnt by this kernel alone.
 
     X holds just so many rows, one after the other; if not, none is learnt. Returns the number of
-    rows learnt, negative if `unite_closest` has to do the next merge. What a point changed is
-    measured together with the next point. With rows = -1 - slot no row is learnt, but that slot is
-    measured: another kernel for it would take seconds to compile. Modified in place: s, work.
+    rows learnt, negative if the next merge takes the general union: see `unite_pair`. What a point
+    changed is measured together with the next point. With rows = -1 - slot no row is learnt, but
+    that slot is measured: another kernel for it would take seconds to compile. Modified in place:
+    s, work.
     """
     changed, row, learns = s.stale - 1, 0, rows >= 0
     if not learns:
         changed, rows = -rows - 1, 0
     elif not holds(rows, X, s):
         return 0
+    if work.united:
+        remove_united(s, work)
+        changed = s.stale - 1
     if changed != NOBODY:
         read_factor(changed, s.whiten, work.W)
         s.stale = 0
@@ -119,35 +123,37 @@ def update(arrives: bool, s: Structures, work: Scratch) -> int:
             prune_on(other, s, work)
         elif merged:
             remove(other, s, work)
-        return changed if merged else UNFINISHED
-    if merged and other == POINT:
+    elif not merged or other != POINT:
+        slot = slot_left_free(other, s, work) if merged else one_more(s, work)
+        insert(slot, True, s, work)
+        other = slot if other == POINT else other
+    if merged:
         return changed
-    insert(slot_left_free(other, s, work) if merged else one_more(s, work), True, s, work)
-    return changed if merged else UNFINISHED
+    work.keeper, work.other, work.light = changed, other, light
+    s.covariance.lacks_memory(s.rank[changed] + s.rank[other] + 1, s)
+    return UNFINISHED
 
 
 @part
-def unite_closest(s: Structures, work: Scratch) -> None:
-    """The next merge, if it takes the general union: to prune, or to have no more than N.
+def unite_pair(s: Structures, work: Scratch) -> None:
+    """Merge the two structures that `update` left to the general union.
 
-    Who was merged is noted in s.stale, and has to be measured before the next merge; if nobody is,
-    that was all, or memory is lacking. Modified in place: s, work.
+    The next call of `learn_rows` removes the other one and measures their union. Modified in place:
+    s, work.
     """
-    older, newer = first_to_prune(s, work)
-    light = older != NOBODY
-    if not light:
-        s.prune_from = 0
-        if s.live <= s.capacity:
-            return
-        older, newer = closest_pair_within(np.inf, s)
-    if s.covariance.lacks_memory(s.rank[older] + s.rank[newer] + 1, s):
-        return
-    if light:
-        s.prune_from += 1
-    changed, other = slots_to_merge(older, newer, s, work)
-    merge_in_general(changed, other, s, work)
-    s.stale = changed + 1
-    remove(other, s, work)
+    merge_in_general(work.keeper, work.other, s, work)
+    s.stale = work.keeper + 1
+    work.united = True
+
+
+@part
+def remove_united(s: Structures, work: Scratch) -> None:
+    """Remove the structure that was merged by the general union. Modified in place: s, work."""
+    work.united = False
+    if work.light:
+        prune_on(work.other, s, work)
+    else:
+        remove(work.other, s, work)
 
 
 @part

@@ -1,4 +1,7 @@
-"""The command `spclust`: cluster files and pipes without Python. Needs the extra `cli`."""
+"""The command `spclust`: options, progress and summaries. Needs the extra `cli`.
+
+`commands` has one module per command; tables are read and written by `spclust.tables`.
+"""
 
 from importlib.util import find_spec as _find
 

@@ -1,10 +1,20 @@
-"""The commands, put together. What they need is imported when they run, so that help is quick."""
+"""The application: all commands of `spclust`, and `--version`."""
 
 from typing import Annotated
 
 import typer
 
-from spclust.cli import bench, cluster, generate, info, predict, reproduce, watch
+from spclust.cli.commands import (
+    bench,
+    cluster,
+    generate,
+    info,
+    merge_command,
+    plot_command,
+    predict,
+    reproduce,
+    watch,
+)
 from spclust.cli.options import BadRowCommand
 from spclust.version import __version__
 
@@ -34,9 +44,9 @@ def main(
 
 app.command(cls=BadRowCommand, epilog=cluster.EPILOG)(cluster.cluster)
 app.command(cls=BadRowCommand, epilog=predict.EPILOG)(predict.predict)
-app.command(epilog=info.INFO_EPILOG)(info.info)
-app.command(cls=BadRowCommand, epilog=info.PLOT_EPILOG)(info.plot)
-app.command(epilog=info.MERGE_EPILOG)(info.merge)
+app.command(epilog=info.EPILOG)(info.info)
+app.command(cls=BadRowCommand, epilog=plot_command.EPILOG)(plot_command.plot)
+app.command(epilog=merge_command.EPILOG)(merge_command.merge)
 app.command(cls=BadRowCommand, epilog=watch.EPILOG)(watch.watch)
 app.command(epilog=generate.EPILOG)(generate.generate)
 app.command()(bench.bench)

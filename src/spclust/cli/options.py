@@ -1,19 +1,22 @@
-"""Options that commands share, in groups; nothing here takes long to import."""
+"""Options that several commands share, in groups. This module must import fast, for `--help`."""
 
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand
 
-from spclust.cli.formats import Format
+from spclust.tables.formats import Format, ReadOptions
 
 _READING, _LABELS, _RUNNING = "Reading", "Labels", "Running"
 
 
 @dataclass(frozen=True)
-class Reading:
+class InputOptions:
     """Options of commands that read tables."""
 
     columns: Annotated[
@@ -28,13 +31,14 @@ class Reading:
     ] = None
     format: Annotated[
         Format | None,
-        typer.Option(help="By the ending of the name if not given.", rich_help_panel=_READING),
+        typer.Option(
+            help="Format of the input: by the ending of the name if not given.",
+            rich_help_panel=_READING,
+        ),
     ] = None
     delimiter: Annotated[
         str | None,
-        typer.Option(
-            help="Between the cells of CSV: a comma if not given.", rich_help_panel=_READING
-        ),
+        typer.Option(help="Delimiter of CSV: a comma if not given.", rich_help_panel=_READING),
     ] = None
     decimal: Annotated[
         str, typer.Option(help="Decimal point of CSV.", rich_help_panel=_READING)
@@ -42,19 +46,20 @@ class Reading:
     header: Annotated[
         bool | None,
         typer.Option(
-            help="Whether the first row of CSV has names. If not given: unless it is all numbers.",
+            help="Whether the first row of CSV has the names of columns. If not given: unless it "
+            "is all numbers.",
             rich_help_panel=_READING,
         ),
     ] = None
-    encoding: Annotated[str, typer.Option(help="Of text files.", rich_help_panel=_READING)] = (
-        "utf-8"
-    )
+    encoding: Annotated[
+        str, typer.Option(help="Encoding of text files.", rich_help_panel=_READING)
+    ] = "utf-8"
     on_bad_row: Annotated[
         str,
         typer.Option(
             metavar="skip|stop|collect FILE",
-            help="What to do about rows with cells that are missing, not numbers or not finite, "
-            "or with too few or too many cells: leave them out, stop, or leave them out and write "
+            help="How to handle rows with cells that are missing, not numbers or not finite, or "
+            "with too few or too many cells: leave them out, stop, or leave them out and write "
             "them to a file, as NDJSON.",
             rich_help_panel=_READING,
         ),
@@ -63,9 +68,20 @@ class Reading:
         int, typer.Option(min=64, help="Bytes of text to parse at a time.", hidden=True)
     ] = 1_000_000
 
+    def read_options(self) -> ReadOptions:
+        """The options that readers of tables take."""
+        return ReadOptions(
+            format=self.format,
+            delimiter=self.delimiter,
+            decimal=self.decimal,
+            header=self.header,
+            encoding=self.encoding,
+            read_bytes=self.read_bytes,
+        )
+
 
 @dataclass(frozen=True)
-class Labelling:
+class LabelOptions:
     """Options of commands that write labels."""
 
     out: Annotated[
@@ -74,20 +90,23 @@ class Labelling:
             "--out",
             "-o",
             metavar="FILE",
-            help="Where labels go, - for standard output: CSV, TSV, NDJSON, Parquet or Arrow by "
-            "the ending of the name, also .gz, .zst and .lz4.",
+            help="File for the labels, - for standard output: CSV, TSV, NDJSON, Parquet or Arrow "
+            "by the ending of the name, also .gz, .zst and .lz4.",
             rich_help_panel=_LABELS,
         ),
     ] = None
     out_format: Annotated[
         Format | None,
-        typer.Option(help="By the ending of the name if not given.", rich_help_panel=_LABELS),
+        typer.Option(
+            help="Format of the labels: by the ending of the name if not given.",
+            rich_help_panel=_LABELS,
+        ),
     ] = None
     typicality: Annotated[
         bool,
         typer.Option(
             "--typicality",
-            help="Add a column: how typical a row is where it is most typical, 0 to 1.",
+            help="Add a column: typicality of the row in its most typical structure, 0 to 1.",
             rich_help_panel=_LABELS,
         ),
     ] = False
@@ -95,7 +114,7 @@ class Labelling:
         bool,
         typer.Option(
             "--outlier",
-            help="Add a column: whether a row is typical nowhere, by --outlier-nlt or else by a "
+            help="Add a column: whether the row is an outlier, by --outlier-nlt or else by a "
             "typicality below 0.05.",
             rich_help_panel=_LABELS,
         ),
@@ -118,27 +137,27 @@ class Labelling:
 
 
 @dataclass(frozen=True)
-class Running:
-    """Options of a run."""
+class RunOptions:
+    """Options of a run of `spclust cluster`."""
 
     standardise: Annotated[
         bool,
         typer.Option(
             "--standardise/--no-standardise",
-            help="Whether to give each column mean 0 and standard deviation 1, those of the first "
-            "rows (see --warmup). Then --scale is in standard deviations.",
+            help="Standardise each column by the mean and standard deviation of the first rows "
+            "(see --warmup). Then --scale is in standard deviations.",
             rich_help_panel=_RUNNING,
         ),
     ] = False
     warmup: Annotated[
         int,
-        typer.Option(min=2, help="Rows by which to standardise.", rich_help_panel=_RUNNING),
+        typer.Option(min=2, help="Number of rows to standardise by.", rich_help_panel=_RUNNING),
     ] = 10_000
     batch: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Rows to learn, then to label, at a time. [default: 10,000, less in tables of "
+            help="Rows to learn, then to label, at a time. [default: 10,000, fewer in tables of "
             "more than 100 columns]",
             rich_help_panel=_RUNNING,
         ),
@@ -177,15 +196,17 @@ class Running:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Keep in a file where the run stands. If it is killed, the same command goes on "
-            "from there.",
+            help="Save the state of the run to a file. If the run is killed, the same command "
+            "resumes it.",
             rich_help_panel=_RUNNING,
         ),
     ] = None
     every: Annotated[
         int,
         typer.Option(
-            min=1, help="Rows between two checkpoints, whole batches.", rich_help_panel=_RUNNING
+            min=1,
+            help="Rows between two checkpoints, rounded up to whole batches.",
+            rich_help_panel=_RUNNING,
         ),
     ] = 100_000
     follow: Annotated[
@@ -203,9 +224,48 @@ class BadRowCommand(TyperCommand):
     """A command whose option --on-bad-row takes one word, or `collect` and a file."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Make one value of `collect FILE`, since an option takes always as many words."""
+        """Join `collect FILE` to one value: an option takes a fixed number of words."""
         for at, word in enumerate(args[:-2]):
             if word == "--on-bad-row" and args[at + 1] == "collect":
                 args = [*args[: at + 1], f"collect {args[at + 2]}", *args[at + 3 :]]
                 break
         return super().parse_args(ctx, args)
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, with an option for each field of each dataclass among its parameters.
+
+    Typer reads the signature of a function. This one has the fields as parameters, and calls the
+    command with the dataclasses.
+    """
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, Any] = {}
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        kind = parameter.annotation
+        if not is_dataclass(kind):
+            parameters.append(parameter)
+            continue
+        groups[parameter.name] = kind
+        hints = get_type_hints(kind, include_extras=True)
+        parameters += [
+            inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=field.default,
+                annotation=hints[field.name],
+            )
+            for field in fields(kind)
+        ]
+    parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        for name, group in groups.items():
+            values = {field.name: given.pop(field.name) for field in fields(group)}
+            given[name] = group(**values)
+        command(**given)
+
+    vars(run).pop("__wrapped__")  # Typer would read the signature of the command through it
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return run

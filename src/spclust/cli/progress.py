@@ -1,4 +1,4 @@
-"""The progress bar: on a terminal only, beside the output, and never more often than it is seen."""
+"""The progress bar, on standard error and only if that is a terminal."""
 
 import time
 from typing import TYPE_CHECKING, Self
@@ -16,11 +16,11 @@ from rich.progress import (
 if TYPE_CHECKING:
     from spclust.estimators.spc import SPC
 
-_EVERY = 0.2  # seconds
+_EVERY = 0.2  # seconds between two updates
 
 
-class Bar:
-    """Rows, rows a second, structures, clusters, and the time left if the size is known."""
+class ProgressBar:
+    """Rows, rows per second, structures, clusters, and the time left if the size is known."""
 
     def __init__(self, total_bytes: int | None, *, quiet: bool) -> None:
         console = Console(stderr=True)
@@ -38,21 +38,16 @@ class Bar:
         return self
 
     def update(self, model: "SPC", rows: int, consumed: int) -> None:
-        """Tell how far it is: rows of this run, and bytes of all inputs."""
+        """Show the progress: rows of this run, and bytes of all inputs."""
         now = time.perf_counter()
         if not self._shown or now - self._drawn < _EVERY:
             return
         self._drawn = now
         rate = rows / (now - self._started)
-        text = f"{rows:,} rows, {rate:,.0f}/s, {structures(model)} structures, "
+        text = f"{rows:,} rows, {rate:,.0f}/s, {len(model.clustering())} structures, "
         self._progress.update(
             self._task, description=f"{text}{model.n_clusters_} clusters", completed=consumed
         )
 
     def __exit__(self, failure: object, *_: object) -> None:
         self._progress.stop()
-
-
-def structures(model: "SPC") -> int:
-    """How many structures there are."""
-    return len(model.clustering())

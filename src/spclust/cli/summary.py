@@ -1,35 +1,24 @@
-"""What came of it, for people and for scripts."""
+"""Results as tables for people and as JSON for scripts."""
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from spclust.cli.models import named
-from spclust.cli.preparing import Preparation
+from spclust.cli.prepared_model import PreparedModel
 
-if TYPE_CHECKING:
-    from spclust.estimators.spc import SPC
-
-_MOST_COLUMNS = 6  # of centres that a terminal has room for
+_MOST_COLUMNS = 6  # of centres, as many as fit on a terminal
 _MOST_ROWS = 30
 
 
-def clusters_of(model: "SPC", preparation: Preparation) -> list[dict[str, Any]]:
-    """A record for each cluster, in the units of the data."""
-    return _records(model, preparation, "clusters")
-
-
-def structures_of(model: "SPC", preparation: Preparation) -> list[dict[str, Any]]:
-    """A record for each structure, oldest first, in the units of the data."""
-    return _records(model, preparation, "structures")
-
-
-def _records(model: "SPC", preparation: Preparation, what: str) -> list[dict[str, Any]]:
-    table = model.describe(what)
-    names = named(preparation, model.n_features_in_)
+def records_of(
+    prepared: PreparedModel, what: Literal["clusters", "structures"]
+) -> list[dict[str, Any]]:
+    """A record for each cluster, or for each structure, oldest first, in the units of the data."""
+    table, preparation = prepared.model.describe(what), prepared.preparation
+    names = prepared.names()
     table["centre"] = preparation.centres_in_units(table["centre"])
     table["spread"] = preparation.spreads_in_units(table["spread"])
     return [
@@ -46,13 +35,13 @@ def _records(model: "SPC", preparation: Preparation, what: str) -> list[dict[str
 
 
 def _number(value: Any) -> Any:
-    """A number as JSON has it; what is not finite is null there."""
+    """A number for JSON: None, that is null, if it is not finite."""
     number = value.item()
     return number if not isinstance(number, float) or np.isfinite(number) else None
 
 
 def table_of(records: list[dict[str, Any]]) -> Table:
-    """Records of clusters or structures as a table, largest first as far as there is room."""
+    """The largest clusters or structures as a table, as many as fit on a terminal."""
     table = Table(header_style="bold")
     if not records:
         return table
@@ -79,14 +68,14 @@ def _shown(value: Any) -> str:
 
 
 def print_json(record: dict[str, Any], *, err: bool = False) -> None:
-    """One JSON object, for scripts."""
+    """Print one JSON object in one line."""
     Console(stderr=err).print(
         json.dumps(record, ensure_ascii=False), markup=False, highlight=False, soft_wrap=True
     )
 
 
 def print_table(table: Table, *, err: bool = False) -> None:
-    """A table, as wide as it needs to be if nobody looks."""
+    """Print a table, 160 characters wide if the output is not a terminal."""
     console = Console(stderr=err)
     if not console.is_terminal:
         console = Console(stderr=err, width=160)

@@ -86,17 +86,19 @@ def holds_covariance(share: float, own: Dense, spread: Floats) -> bool:
 
 
 @part
-def cover_any(slot: int, share: float, own: Dense, spread: Floats, s: Structures) -> None:
+def cover_any(
+    slot: int, share: float, own: Dense, spread: Floats, s: Structures, memory: Floats
+) -> None:
     """What `cover_if_easy` does, for any two structures; `spread` (k, k) is the other one's.
 
-    If that is a single point, `spread` is own.union.R. Modified in place: own, s.
+    If that is a single point, `spread` is own.union.R. Modified in place: own, s; memory is scratch.
     """
     Sigma, _, e, union = own
-    if not unite_small(Sigma, spread, share, e, _FLOOR):
+    if not unite_small(Sigma, spread, share, e, _FLOOR, memory):
         delta1, delta2 = union.v, union.w
         for c in range(e.size):
             delta1[c], delta2[c] = share * e[c], (share - 1.0) * e[c]
-        unite(Sigma, delta1, spread, delta2, _FLOOR)
+        unite(Sigma, delta1, spread, delta2, _FLOOR, memory)
     factor_anew(slot, own, s)
 
 

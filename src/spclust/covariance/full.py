@@ -10,7 +10,7 @@ from spclust.covariance.dense import (
 )
 from spclust.jit.decorators import part
 from spclust.numerics.cholesky import write_identity
-from spclust.numerics.eight import Eight, load, same, same_at
+from spclust.numerics.eight import Eight, add_product, load, same, same_at
 from spclust.state.scratch import Scratch
 from spclust.state.structures import Structures, is_single, read_factor, write_factor
 
@@ -62,9 +62,9 @@ def two_squares_in_each(
         v = load(W, t + 2 * r + 2)
         z1 += v * load(first, r + 1)
         z2 += v * load(second, r + 1)
-        squares1 += y1 * y1
+        squares1 = add_product(squares1, y1, y1)
         squares2 += y2 * y2
-        squares1 += z1 * z1
+        squares1 = add_product(squares1, z1, z1)
         squares2 += z2 * z2
         t += 2 * r + 3
     if d % 2 == 1:
@@ -73,7 +73,7 @@ def two_squares_in_each(
             w = load(W, t + c)
             y1 += w * load(first, c)
             y2 += w * load(second, c)
-        squares1 += y1 * y1
+        squares1 = add_product(squares1, y1, y1)
         squares2 += y2 * y2
     return squares1, squares2
 
@@ -147,5 +147,5 @@ def unite_in_general(keeper: int, other: int, share: float, s: Structures, work:
         theirs = work.R
         write_identity(theirs)
     read_factor(keeper, s.whiten, own.W)
-    cover_any(keeper, share, own, theirs, s)
+    cover_any(keeper, share, own, theirs, s, work.general)
     write_factor(keeper, s.whiten, own.W)

@@ -104,9 +104,7 @@ def pick(offset: Floats, lane: int, x: Floats) -> None:
 
 
 @outlined
-def squares_in_each(
-    b: int, s: Structures, offset: Floats, plain: Eight, spare: Floats
-) -> Eight:
+def squares_in_each(b: int, s: Structures, offset: Floats, plain: Eight, spare: Floats) -> Eight:
     """Squared distances of eight offsets (d, 8), each in the metric of its slot in block b."""
     d, room = offset.shape[0], s.rank_room
     x, squares = row(spare, 0, d), row(spare, d, LANES)

@@ -5,7 +5,7 @@ import numpy as np
 from spclust.arrays import Floats
 from spclust.covariance.dense import Dense, cover_any, cover_if_easy, holds_covariance, holds_point
 from spclust.covariance.point_union import UnionScratch
-from spclust.jit.decorators import allocating, outlined, part
+from spclust.jit.decorators import outlined, part
 from spclust.numerics.cholesky import dot
 from spclust.numerics.jacobi import eigen
 from spclust.numerics.memory import matrix, row
@@ -135,15 +135,13 @@ def unite(keeper: int, other: int, share: float, s: Structures, work: Scratch) -
         s.largest_rank = max(s.largest_rank, s.rank[keeper])  # the direction stays
         return False
     keep(keeper, own, s)
-    limit_rank(keeper, s)
+    limit_rank(keeper, s, work.general)
     s.largest_rank = max(s.largest_rank, s.rank[keeper])
     return True
 
 
 @part
-def unite_in_general(
-    keeper: int, other: int, share: float, s: Structures, work: Scratch
-) -> None:
+def unite_in_general(keeper: int, other: int, share: float, s: Structures, work: Scratch) -> None:
     """What `unite` does, for any two structures. Modified in place: s, work."""
     x, y, rest = parts(s, work.spare)
     for c in range(x.size):
@@ -165,9 +163,9 @@ def unite_in_general(
     s.base[keeper] = max(s.base[keeper], base)
     held = holds_covariance(share, own, spread)
     if not cover_if_easy(keeper, held, False, share, own, s):
-        cover_any(keeper, share, own, spread, s)
+        cover_any(keeper, share, own, spread, s, work.general)
     keep(keeper, own, s)
-    limit_rank(keeper, s)
+    limit_rank(keeper, s, work.general)
     s.largest_rank = max(s.largest_rank, s.rank[keeper])
 
 
@@ -195,33 +193,38 @@ def change_directions(
                 spread[i, j] += C[r, i] * line[j]
 
 
-@allocating
-def limit_rank(slot: int, s: Structures) -> None:
+@outlined
+def limit_rank(slot: int, s: Structures, memory: Floats) -> None:
     """Give up the directions of the smallest eigenvalues if there are too many.
 
-    Modified in place: s.
+    Modified in place: s; memory is scratch.
     """
-    rank, most = s.rank[slot], s.max_rank
+    rank, most, d = s.rank[slot], s.max_rank, s.d
     if rank <= most:
         return
-    S, half = np.empty((rank, rank)), s.columns // 2
-    unpack(s.Sigma[slot, 0, : rank * (rank + 1) // 2], S)
-    values, Q = eigen(S)
-    turned, kept = np.zeros((most, s.d)), np.empty(most)
+    S, Q = matrix(memory, 0, rank, rank), matrix(memory, rank * rank, rank, rank)
+    values, kept = row(memory, 2 * rank * rank, rank), row(memory, 2 * rank * rank + rank, most)
+    turned, half = matrix(memory, 2 * rank * (rank + 1), most, d), s.columns // 2
+    unpack(row(s.Sigma[slot, 0], 0, rank * (rank + 1) // 2), S)
+    eigen(S, values, Q)
     for a in range(most):
         largest = 0
         for k in range(rank):
             largest = k if values[k] > values[largest] else largest
         kept[a], values[largest] = values[largest], 0.0
         v = turned[a]
+        for c in range(d):
+            v[c] = 0.0
         for k in range(rank):
-            old, part = s.basis[s.place[slot, k]], Q[k, largest]
-            for c in range(v.size):
-                v[c] += part * old[c]
+            old, share = s.basis[s.place[slot, k]], Q[k, largest]
+            for c in range(d):
+                v[c] += share * old[c]
     for k in range(rank):
         s.base[slot] = max(s.base[slot], values[k])  # of those that are left
     for a in range(most):
-        s.basis[s.place[slot, a]] = turned[a]
+        basis = s.basis[s.place[slot, a]]
+        for c in range(d):
+            basis[c] = turned[a, c]
         start = a * (a + 1) // 2
         for k in range(a + 1):
             s.Sigma[slot, 0, start + k] = s.Sigma[slot, 0, half + start + k] = 0.0

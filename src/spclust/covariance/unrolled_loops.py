@@ -70,9 +70,7 @@ class _Writer:
         """Square roots of numbers side by side."""
         kind = ir.FunctionType(row.type, [row.type])
         name = f"llvm.sqrt.v{row.type.count}f64"
-        return self.builder.call(
-            declared(self.builder, kind, name), [row]
-        )
+        return self.builder.call(declared(self.builder, kind, name), [row])
 
     def dot(self, factors: Sequence[Any], numbers: Sequence[Any]) -> Any:
         """Sum of products, from the first to the last; 0 if there are none."""
@@ -119,7 +117,9 @@ def squares_in_each_unrolled(typingctx: Any, state: Any, W: Any, offset: Any) ->
 
 
 @_written_out
-def two_squares_in_each_unrolled(typingctx: Any, state: Any, W: Any, first: Any, second: Any) -> Any:
+def two_squares_in_each_unrolled(
+    typingctx: Any, state: Any, W: Any, first: Any, second: Any
+) -> Any:
     """What `full.two_squares_in_each` gives, of W (t, 8) and two sets of offsets (d, 8)."""
     d = _features(state)
 

@@ -15,6 +15,7 @@ from spclust.parameters import FIXED, validate_model
 from spclust.persistence.atomic_file import AnyPath, write_whole
 from spclust.persistence.container import (
     Array,
+    Content,
     RefusedError,
     decode,
     encode,
@@ -58,6 +59,14 @@ def from_bytes(cls: Any, data: bytes) -> Any:
 
 def to_bytes(model: Any) -> bytes:
     """The bytes of a model: see `SPC.to_bytes`."""
+    try:
+        return encode(*content_of_model(model))
+    except RefusedError as error:  # a thousand events of clusters with many thousand features
+        raise ValueError(f"This {type(model).__name__} cannot be saved: {error}.") from None
+
+
+def content_of_model(model: Any) -> Content:
+    """Header and arrays of a model; arrays may be views of its state."""
     check_is_fitted(model)
     validate_model(model)
     name, fitted = type(model).__name__, model._fitted
@@ -88,10 +97,7 @@ def to_bytes(model: Any) -> bytes:
         raise ValueError(
             f"This {name} cannot be saved: {error}. Call fit, with features of similar size."
         ) from None
-    try:
-        return encode({**header, "state": state}, {**arrays, **numbers})
-    except RefusedError as error:  # a thousand events of clusters with many thousand features
-        raise ValueError(f"This {name} cannot be saved: {error}.") from None
+    return Content({**header, "state": state}, {**arrays, **numbers})
 
 
 def restored(cls: Any, data: bytes) -> Any:

@@ -161,7 +161,7 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         """Log typicality (n,) of each row of X (n, d): 0 at most, higher is more normal."""
         check_is_fitted(self)
         rows = checked_rows(self, X, reset=False)
-        return _scores(self.model_, rows, self.threads(self.model_))
+        return _scores(self.model_, rows, threads(self.model_))
 
     def decision_function(self, X: Any) -> Floats:
         """Score (n,) of each row of X (n, d) minus `offset_`: negative for outliers."""

@@ -118,7 +118,9 @@ def _variances(stream: Stream) -> Floats:
         return np.broadcast_to(s.Sigma[order, 0], (k, d)).copy()
     covariances = covariances_of(order, s)
     variances = np.repeat(covariances.base[:, np.newaxis], d, axis=1)
-    for i, (rank, end) in enumerate(zip(covariances.rank, np.cumsum(covariances.rank), strict=True)):
+    for i, (rank, end) in enumerate(
+        zip(covariances.rank, np.cumsum(covariances.rank), strict=True)
+    ):
         small, V = np.zeros((rank, rank)), covariances.V[end - rank : end]
         small[np.tril_indices(rank)] = covariances.Sigma[i, 0, : rank * (rank + 1) // 2]
         small += np.tril(small, -1).T - covariances.base[i] * np.eye(rank)

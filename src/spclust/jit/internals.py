@@ -1,9 +1,12 @@
-"""What reaches into Numba, for tested versions only: kernels compile in half the time.
+"""What reaches into Numba, for tested versions only: kernels compile in half of the time.
 
-SPCLUST_NUMBA_INTERNALS=0 switches all of it off; results are the same.
+SPCLUST_NUMBA_INTERNALS=0 switches all of it off: the same results, after a longer first call.
 """
 
+import gc
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numba
@@ -21,12 +24,15 @@ NO_ALLOCATION: dict[str, Any] = {"_nrt": False} if ENABLED else {}
 ALLOCATION: dict[str, Any] = {"_nrt": True} if ENABLED else {}
 INLINED: dict[str, Any] = {"forceinline": True} if ENABLED else {}
 OUTLINED: dict[str, Any] = {"forceinline": False} if ENABLED else {}
-KERNEL: dict[str, Any] = {"no_cpython_wrapper": False, "no_cfunc_wrapper": False, **OUTLINED}
+KERNEL: dict[str, Any] = {}
 PART: dict[str, Any] = {}
 
 if ENABLED:
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler import Compiler
+    from numba.core.types.functions import BaseFunction
+    from numba.core.typing.templates import AttributeTemplate
+    from numba.extending import infer_getattr, lower_getattr_generic
 
     class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
         """Code that waits to be linked into a kernel: there is nothing in it to call.
@@ -35,8 +41,7 @@ if ENABLED:
         kernel that it is linked into.
         """
 
-        def _optimize_final_module(self) -> None:
-            pass
+        def _optimize_final_module(self) -> None: ...
 
         def _finalize_final_module(self) -> None:
             self._finalized = True
@@ -49,37 +54,67 @@ if ENABLED:
             """Whoever asks wants to give the code its environment, which no part looks at."""
             return self
 
-        def set_env(self, name: str, environment: Any) -> None:
-            pass
+        def set_env(self, name: str, environment: Any) -> None: ...
 
     class _PartCompiler(Compiler):  # type: ignore[misc]
         def __init__(self, *arguments: Any) -> None:
             super().__init__(*arguments)
             self.state.library = _PartLibrary(self.state.targetctx.codegen(), "part")
 
+    @contextmanager
+    def _lookups_remembered() -> Iterator[None]:
+        """Look up once what an operation returns for some types, and collect garbage later.
+
+        For each `x + y` Numba tries all that `+` may mean, up to sets and strings.
+        """
+        resolve, found, collecting = BaseFunction.get_call_type, {}, gc.isenabled()
+
+        def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
+            key = self, tuple(args)
+            if kws or key not in found:
+                found[key] = resolve(self, context, args, kws)
+            return found[key]
+
+        gc.disable()
+        BaseFunction.get_call_type = get_call_type
+        try:
+            yield
+        finally:
+            BaseFunction.get_call_type = resolve
+            if collecting:
+                gc.enable()
+
+    class _KernelCompiler(Compiler):  # type: ignore[misc]
+        def compile_extra(self, func: Any) -> Any:
+            with _lookups_remembered():
+                return super().compile_extra(func)
+
+    KERNEL = {"pipeline_class": _KernelCompiler, "no_cfunc_wrapper": True, **OUTLINED}
+    KERNEL |= {"no_cpython_wrapper": False}
     PART = {"pipeline_class": _PartCompiler, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
-def entry_point(dispatcher: Any) -> Any:
+def entry_point(kernel: Any) -> Any:
     """The machine code of a kernel that is compiled for one signature.
 
     To look up which code suits the arguments takes as long as to hand them over.
     """
-    if not ENABLED:
-        return dispatcher
-    return next(iter(dispatcher.overloads.values())).entry_point
+    return next(iter(kernel.overloads.values())).entry_point if ENABLED else kernel
 
 
-def declare_attributes(kind: type, type_of: Any, read: Any) -> None:
-    """Teach Numba the attributes of a type: type_of(kind, name), and `read`, which lowers them."""
-    from numba.core.typing.templates import AttributeTemplate
-    from numba.extending import infer_getattr, lower_getattr_generic
+def declare_attributes(kind: type, type_of: Callable[..., Any], read: Any) -> bool:
+    """Teach Numba the attributes of a type: type_of(instance, name), and `read`, which lowers.
 
-    @infer_getattr
-    class Attributes(AttributeTemplate):  # type: ignore[misc]
-        key = kind
+    False if that has to be done by its public interface, which compiles a function for each.
+    """
+    if ENABLED:
 
-        def generic_resolve(self, instance: Any, name: str) -> Any:
-            return type_of(instance, name)
+        class Attributes(AttributeTemplate):  # type: ignore[misc]
+            key = kind
 
-    lower_getattr_generic(kind)(read)
+            def generic_resolve(self, instance: Any, name: str) -> Any:
+                return type_of(instance, name)
+
+        infer_getattr(Attributes)
+        lower_getattr_generic(kind)(read)
+    return ENABLED

@@ -154,6 +154,21 @@ def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
     return product if c is None else builder.fadd(c, product, flags=FUSED)
 
 
+@_vector_function
+def add_product(typingctx: Any, total: Any, a: Any, b: Any) -> Any:
+    """The sum total + a b, rounded once where the machine can do that.
+
+    In a sum of two products the compiler otherwise decides which one is fused with the sum.
+    """
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        total, a, b = args
+        kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
+        return builder.call(declared(builder, kind, "llvm.fmuladd.v8f64"), [a, b, total])
+
+    return EIGHT(EIGHT, EIGHT, EIGHT), build
+
+
 def _lane_by_lane(operation: Callable[..., Any], instruction: str) -> None:
     """Teach Numba an operation on two Eights, or on an Eight and a number."""
 

@@ -9,6 +9,7 @@ import numpy as np
 from spclust.arrays import Floats
 
 __all__ = [
+    "add_product",
     "below_bits",
     "equal_bits",
     "first_bit",
@@ -31,6 +32,10 @@ __all__ = [
     "without_power_of_two",
 ]
 _LANES = 8
+
+
+def add_product(total: Floats, a: Floats, b: Floats) -> Floats:
+    return total + a * b
 
 
 def load(a: Floats, i: int) -> Floats:

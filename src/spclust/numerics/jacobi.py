@@ -6,24 +6,25 @@ Merges of two grown structures need them; for a few features this takes less tha
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.jit.decorators import allocating, part
+from spclust.jit.decorators import allocating, outlined, part
+from spclust.numerics.cholesky import write_identity
 
 LARGEST_FOR_JACOBI = 8  # features; from there on LAPACK is faster
 _MOST_SWEEPS = 40  # about five are needed; this only ends a loop that rounding keeps alive
 _NEGLIGIBLE = 1e-17  # of the two diagonal entries: a rotation would change nothing
 
 
-@allocating
-def eigen(A: Floats) -> tuple[Floats, Floats]:
-    """Eigenvalues (d,) and eigenvectors, as columns (d, d), of a positive definite A (d, d).
+@outlined
+def eigen(A: Floats, values: Floats, Q: Floats) -> None:
+    """Eigenvalues (d,) and eigenvectors, as columns of Q (d, d), of a positive definite A (d, d).
 
-    Modified in place: A.
+    Modified in place: A, values, Q.
     """
     d = A.shape[0]
     if d > LARGEST_FOR_JACOBI:
-        values, vectors = np.linalg.eigh(A)
-        return values, np.ascontiguousarray(vectors)
-    Q = np.eye(d)
+        eigen_by_lapack(A, values, Q)
+        return
+    write_identity(Q)
     rotated = True
     for _ in range(_MOST_SWEEPS):
         if not rotated:
@@ -34,10 +35,18 @@ def eigen(A: Floats) -> tuple[Floats, Floats]:
                 if abs(A[p, q]) > _NEGLIGIBLE * np.sqrt(A[p, p]) * np.sqrt(A[q, q]):
                     rotate(A, Q, p, q)
                     rotated = True
-    values = np.empty(d)
     for k in range(d):
         values[k] = A[k, k]
-    return values, Q
+
+
+@allocating
+def eigen_by_lapack(A: Floats, values: Floats, Q: Floats) -> None:
+    """What `eigen` gives, by LAPACK. Modified in place: values, Q."""
+    found, vectors = np.linalg.eigh(A)
+    for k in range(values.size):
+        values[k] = found[k]
+        for r in range(values.size):
+            Q[r, k] = vectors[r, k]
 
 
 @part

@@ -59,7 +59,9 @@ def new_array(context: Any, builder: Any, kind: Any, data: Any, shape: list[Any]
     array.data = builder.bitcast(data, array.data.type)
     array.shape, array.strides = _packed(builder, shape), _packed(builder, strides)
     array.itemsize, array.nitems = _WORD(_BYTES), nitems
-    array.meminfo, array.parent = (ir.Constant(each.type, None) for each in (array.meminfo, array.parent))
+    array.meminfo, array.parent = (
+        ir.Constant(each.type, None) for each in (array.meminfo, array.parent)
+    )
     return array._getvalue()
 
 

@@ -14,12 +14,19 @@ to compile than all of the arithmetic.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import lower_setattr_generic, models, register_model
+from numba.extending import (
+    intrinsic,
+    lower_setattr_generic,
+    models,
+    overload_attribute,
+    register_model,
+)
 
 from spclust.arrays import Floats
 from spclust.jit.internals import declare_attributes
@@ -130,6 +137,9 @@ class Record:
         for field in cls.fields.values():
             if isinstance(field, Together):
                 field.join(cls.fields)
+        if not _ALL_ATTRIBUTES:
+            for name in (*cls.fields, "covariance"):
+                declare_attribute(name)
 
     def __init__(self, memory: Floats) -> None:
         self.memory = memory
@@ -252,4 +262,21 @@ def _write(context: Any, builder: Any, signature: Any, args: Any, name: str) -> 
 
 
 lower_setattr_generic(RecordType)(_write)
-declare_attributes(RecordType, RecordType.type_of, _read)
+_ALL_ATTRIBUTES = declare_attributes(RecordType, RecordType.type_of, _read)
+
+
+@cache
+def declare_attribute(name: str) -> None:
+    """Teach Numba one attribute of records, by its public interface."""
+
+    @intrinsic
+    def value(typingctx: Any, record: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return _read(context, builder, record, args[0], name)
+
+        return record.type_of(name)(record), build
+
+    def implementation(record: Any) -> Any:
+        return None if record.type_of(name) is None else lambda record: value(record)
+
+    overload_attribute(RecordType, name)(implementation)

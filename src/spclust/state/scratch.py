@@ -6,19 +6,28 @@ from numba import types
 from numba.extending import intrinsic
 
 from spclust.jit.decorators import COMPILED, part
-from spclust.state.kinds import known_extents, spare_size
-from spclust.state.record import Array, Extent, Record, RecordType
+from spclust.state.kinds import LOWRANK, known_extents, spare_size
+from spclust.state.record import Array, Extent, Flag, Integer, Record, RecordType
 from spclust.state.structures import Structures
+
+_UNION_MATRICES = 8  # as large as a covariance, for the general union
 
 
 class Scratch(Record):
-    """Memory for one point; nothing in it outlives the point."""
+    """Memory for one point; nothing in it outlives the call."""
+
+    # The next merge, if it takes the general union of covariances
+    keeper = Integer()  # slot of the union
+    other = Integer()  # slot of the other structure
+    light = Flag()  # because one of them is too light
+    united = Flag()  # the union is done, and the other structure is to be removed
 
     n = Extent()  # slots
     d = Extent()  # features
     t = Extent()  # numbers of a factor
     rows = Extent()  # of a covariance
     spares = Extent()
+    generals = Extent()
 
     x = Array("2 d")  # the point: anchor, and a drift of 0
     mu = Array("2 d")  # mean of a structure: anchor and drift
@@ -50,11 +59,26 @@ class Scratch(Record):
     p = Array("d")
 
     spare = Array("spares")  # for covariances of low rank
+    general = Array("generals")  # for the general union of covariances
 
 
 def scratch_for(s: Structures) -> Scratch:
     """Scratch memory that learning into a state needs."""
-    axes = {"n": s.n, "d": s.d, "t": s.t, "rows": s.rows, "spares": spare_size(s.d, s.rank_room)}
+    side = s.rank_room if s.kind == LOWRANK else s.rows
+    general = _UNION_MATRICES * side * (side + 4) + s.d
+    if s.kind == LOWRANK and s.max_rank < s.d:
+        general += s.max_rank * s.d
+    return _scratch(s, s.rows, general)
+
+
+def scratch_for_query(s: Structures) -> Scratch:
+    """Scratch memory that measuring points in a state needs."""
+    return _scratch(s, 0, 0)
+
+
+def _scratch(s: Structures, rows: int, general: int) -> Scratch:
+    spare = spare_size(s.d, s.rank_room)
+    axes = {"n": s.n, "d": s.d, "t": s.t, "rows": rows, "spares": spare, "generals": general}
     scratch: Scratch = Scratch.empty(axes)
     return scratch
 

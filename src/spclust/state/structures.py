@@ -86,7 +86,9 @@ class Structures(Record):
     # Structures, a slot each
     anchor = Array("blocks d 8")  # the point that founded the structure
     drift = Array("blocks d 8")  # mean mu minus anchor
-    whiten = Array("blocks t 8")  # W row by row, lower triangular, W^T W = Sigma^-1; or its diagonal
+    whiten = Array(
+        "blocks t 8"
+    )  # W row by row, lower triangular, W^T W = Sigma^-1; or its diagonal
     Sigma = Array("n rows columns")  # covariance, in units of scale^2; or its diagonal: see `kinds`
     total = Array("n")  # B(age) w: the weight w of Eq. 7 before its division
     damping = Array("n")  # B(age) of Eq. 9: the damped number of weight updates
@@ -94,14 +96,18 @@ class Structures(Record):
     age = Array("n")  # weight updates lived through, plus one: the T of B
     recent = Array("n")  # points absorbed, each by its share in the mean, with time stamps
     id = Array("n", np.int64)  # number of the point that founded it
-    cluster = Array("n", np.int64)  # 1 + cluster of the last automatic cut, or 0: see `auto.hysteresis`
+    cluster = Array(
+        "n", np.int64
+    )  # 1 + cluster of the last automatic cut, or 0: see `auto.hysteresis`
     least = Array("n")  # no eigenvalue of Sigma is below this
     renewals = Array("n")  # changes of the factor since it was computed
     rank = Array("n", np.int64)  # directions of a covariance of low rank: see `covariance.lowrank`
     base = Array("n")  # its variance in all other directions
     numbers = Together("total", "base")  # all of these: a column for each slot
     place = Array("n rank_room", np.int64)  # rows of `basis` that are the directions of slot i
-    scatter = Array("n d")  # squared offsets of the points absorbed from their mean, automatic scale
+    scatter = Array(
+        "n d"
+    )  # squared offsets of the points absorbed from their mean, automatic scale
 
     # Relations of structures: see `algorithm.neighbours`
     bound = Array("n")  # no pair odds with a higher slot are below this

@@ -11,7 +11,7 @@ from spclust.covariance.export import covariances_of
 from spclust.numerics.memory import aligned_copy
 from spclust.parameters import Params
 from spclust.state.kinds import FULL
-from spclust.state.scratch import scratch_for
+from spclust.state.scratch import scratch_for, scratch_for_query
 from spclust.state.structures import Structures, means
 from spclust.stream.structure_table import StructureTable
 from spclust.stream.threads import in_stretches, shrinking_stretches
@@ -140,7 +140,7 @@ class StreamQuery:
         position[order] = np.arange(len(order)) if labels is None else labels
 
         def fill(part: slice, rows: Floats) -> None:
-            kernel(s.memory, rows, position, nearest[part], scratch_for(s).memory)
+            kernel(s.memory, rows, position, nearest[part], scratch_for_query(s).memory)
 
         self._for_each_chunk(fill, X, threads)
         return nearest
@@ -156,7 +156,7 @@ class StreamQuery:
         group[self.order()] = labels
 
         def fill(part: slice, rows: Floats) -> None:
-            kernel(s.memory, rows, group, nlt[part], scratch_for(s).memory)
+            kernel(s.memory, rows, group, nlt[part], scratch_for_query(s).memory)
 
         self._for_each_chunk(fill, X, threads)
         return nlt

@@ -17,9 +17,7 @@ _FAR = 3.0  # standard deviations of a cluster: a way that is worth a word
 
 
 @kernel
-def compared(
-    now: Observation, structures: Integers, owners: Integers, ids: Integers
-) -> Matches:
+def compared(now: Observation, structures: Integers, owners: Integers, ids: Integers) -> Matches:
     """Match an observation with the owners (m,) that structures with these ids (m,) had before.
 
     Structures are in order. `ids` (n,), in order, are those of all clusters, owners among them.
@@ -119,7 +117,10 @@ def followed(matches: Matches, now: Observation) -> Integers:
             continue
         if owner == NOBODY:
             owners[i] = one[cluster] if tenants[cluster] < 2 else nearest_tenant(matches, now, i)
-        elif tenants[cluster] == 1 and not matches.parts[np.searchsorted(matches.ids, owner), cluster]:
+        elif (
+            tenants[cluster] == 1
+            and not matches.parts[np.searchsorted(matches.ids, owner), cluster]
+        ):
             owners[i] = one[cluster]
     return owners
 
@@ -162,7 +163,9 @@ def centre_of(mass: Floats, mean: Floats, mine: Booleans) -> Floats:
 
 
 @kernel
-def moved(now: Observation, owners: Integers, names: Integers, before: Floats) -> tuple[Booleans, Floats]:
+def moved(
+    now: Observation, owners: Integers, names: Integers, before: Floats
+) -> tuple[Booleans, Floats]:
     """Which names (n,) are far from where they were `before` (n, d), and where all are now (n, d).
 
     `owners` (k,), names among them, are those of the structures.

@@ -31,9 +31,7 @@ def observe_if_due(stream: Stream, tracker: Tracker, every: int, labels: Labels)
         tracker.observe(observe(stream, labels(stream)))
 
 
-def observing_learner(
-    stream: Stream, tracker: Tracker, every: int, labels: Labels
-) -> PointLearner:
+def observing_learner(stream: Stream, tracker: Tracker, every: int, labels: Labels) -> PointLearner:
     """What learning one point at a time needs; it observes the clusters when it is time to."""
     plain, s = stream.point_learner(), stream.structures
 

@@ -1,0 +1,239 @@
+"""A run of `spclust cluster`: batch by batch it reads, learns, labels and writes."""
+
+import time
+from contextlib import ExitStack
+from dataclasses import asdict
+from typing import Any
+
+from spclust.cli.checkpoint import (
+    Checkpoint,
+    read_checkpoint,
+    require_same_run,
+    write_checkpoint,
+)
+from spclust.cli.exit_codes import CommandError, StopSignal, say
+from spclust.cli.labels import Scores, label_table
+from spclust.cli.model_figure import draw, require_drawable
+from spclust.cli.model_options import new_model
+from spclust.cli.options import InputOptions, LabelOptions, RunOptions
+from spclust.cli.prepared_model import Preparation, PreparedModel
+from spclust.cli.progress import ProgressBar
+from spclust.persistence.atomic_file import write_whole
+from spclust.tables.bad_rows import BadRows, collection_path
+from spclust.tables.batches import Batch, InputFiles, ReadAhead, default_batch_size, in_batches
+from spclust.tables.chunks import Columns, Position
+from spclust.tables.inputs import file_sizes, require_followable
+from spclust.tables.readers import choose_features, extra_columns, require_columns, split_names
+from spclust.tables.writers import (
+    RecordWriter,
+    TableWriter,
+    open_writer,
+    require_truncatable,
+    require_writable,
+)
+
+_TRACK_EVERY = 1000  # default of --track-every with --events
+# Options that do not influence the results: they may change when a run is resumed.
+_FREE = ("checkpoint", "every", "follow", "save", "plot", "read_bytes", "n_jobs")
+
+
+class ClusterRun:
+    """A run, and its results afterwards."""
+
+    def __init__(
+        self,
+        paths: list[str],
+        input_options: InputOptions,
+        parameters: dict[str, Any],
+        label_options: LabelOptions,
+        run_options: RunOptions,
+    ) -> None:
+        """Prepare a run; wrong options and files that cannot be written are refused at once."""
+        if run_options.events is not None:
+            parameters.setdefault("track_every", _TRACK_EVERY)
+        if run_options.follow:
+            require_followable(paths, input_options.format)
+        if run_options.checkpoint is not None and label_options.out is not None:
+            require_truncatable(label_options.out, label_options.out_format)
+        collected = collection_path(input_options.on_bad_row)
+        targets = (run_options.events, run_options.save, run_options.plot, run_options.checkpoint)
+        require_writable((label_options.out, collected, *targets), paths)
+        self.paths = paths
+        self._input, self._label, self._run = input_options, label_options, run_options
+        warmup = run_options.warmup if run_options.standardise else 0
+        self.prepared = PreparedModel(new_model(parameters), Preparation(()), warmup=warmup)
+        self.stop = StopSignal()
+        self._files = InputFiles(
+            paths, input_options.read_options(), follow=run_options.follow, stopped=self.stop
+        )
+        self._settings = self._all_settings(parameters)
+        self.scores = Scores()
+        self.rows = self.resumed_at = self.event_count = 0
+        self.seconds = 0.0
+        self._position = Position()
+        self._keep: tuple[str, ...] = ()
+        self._out: TableWriter | None = None
+        self._events: RecordWriter | None = None
+
+    def _all_settings(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Options that influence the results, as a checkpoint has them."""
+        options = {
+            **parameters,
+            **asdict(self._input),
+            **asdict(self._label),
+            **asdict(self._run),
+        }
+        return {
+            name: None if value is None else str(value)
+            for name, value in options.items()
+            if name not in _FREE
+        }
+
+    def __call__(self, *, quiet: bool) -> None:
+        """Read, learn, label and write until the inputs end or a signal arrives."""
+        with self._files, ExitStack() as self._outputs:
+            self._read_all(self._begin(), quiet=quiet)
+
+    def _read_all(self, columns: Columns, *, quiet: bool) -> None:
+        size = self._run.batch or default_batch_size(len(columns.features))
+        warmup = 0 if self.prepared.has_learnt else self.prepared.warmup
+        batches = in_batches(self._files, columns, self._position, size=size, warmup=warmup)
+
+        def given_up() -> bool:
+            return self.stop() and not self._run.follow
+
+        sizes = file_sizes(self.paths)
+        total = None if sizes is None or self._run.follow else sum(sizes)
+        started, written = time.perf_counter(), self.rows
+        with (
+            self.stop,
+            ProgressBar(total, quiet=quiet) as bar,
+            ReadAhead(batches, given_up) as ahead,
+        ):
+            for batch in ahead:
+                self._add(batch)
+                bar.update(self.prepared.model, self.rows - self.resumed_at, batch.consumed)
+                if self.rows - written >= self._run.every:
+                    self._save_checkpoint()
+                    written = self.rows
+                if given_up():
+                    break
+            self.seconds = time.perf_counter() - started
+            self._end()
+
+    def _begin(self) -> Columns:
+        """Choose the columns or resume from the checkpoint, and open the outputs."""
+        path = self._run.checkpoint
+        earlier = None if path is None else read_checkpoint(str(path))
+        if earlier is None:
+            columns, lengths = self._chosen_columns(), dict[str, int]()
+        else:
+            require_same_run(str(path), earlier, self._settings, self.paths)
+            columns, lengths = self._resume(earlier), earlier.lengths
+        if self._run.plot is not None:
+            require_drawable(len(columns.features))
+        if self._label.out is not None:
+            self._out = open_writer(self._label.out, self._label.out_format, lengths.get("out"))
+            self._outputs.callback(self._out.close)
+        if self._run.events is not None:
+            self._events = RecordWriter(self._run.events, lengths.get("events"))
+            self._outputs.callback(self._events.close)
+        self.bad = BadRows(self._input.on_bad_row, lengths.get("bad"))
+        self._outputs.callback(self.bad.close)
+        if earlier is not None:
+            self.bad.count = int(earlier.counts["bad"])
+        self._bad_state = self.bad.state()
+        return columns
+
+    def _chosen_columns(self) -> Columns:
+        path, reader = self._files.first()
+        self._keep = split_names(self._label.keep, reader.names)
+        extra = extra_columns(self._label.label, self._keep)
+        require_columns(extra, reader, path)
+        features = choose_features(reader, path, self._input.columns, extra)
+        self.prepared.preparation = Preparation(features)
+        return Columns(features, extra)
+
+    def _resume(self, earlier: Checkpoint) -> Columns:
+        warmup = self.prepared.warmup
+        self.prepared = PreparedModel.from_bytes(earlier.model)
+        self.prepared.warmup = warmup
+        self._position = earlier.position
+        self.rows = self.resumed_at = int(earlier.counts["rows"])
+        self.event_count = int(earlier.counts["events"])
+        self.scores.restore(earlier.counts["scores"])
+        self._keep = tuple(earlier.counts["keep"])
+        say(f"going on after row {self.rows:,}, from the checkpoint.")
+        features = self.prepared.preparation.columns
+        return Columns(features, extra_columns(self._label.label, self._keep))
+
+    def _add(self, batch: Batch) -> None:
+        """Learn a batch, and write its labels, events and bad rows."""
+        self.bad.add(batch.bad)
+        if len(batch.values):
+            self._learn(batch)
+        self.rows += len(batch.values)
+        if batch.end is not None:
+            self._position, self._bad_state = batch.end, self.bad.state()
+
+    def _learn(self, batch: Batch) -> None:
+        prepared, label = self.prepared, self._label.label
+        rows = prepared.prepare(batch.values)
+        if self._out is None and label is None:
+            events = prepared.learn(rows)
+        else:
+            labels, events = prepared.learn_and_label(rows, before=self._run.prequential)
+            if label is not None:
+                self.scores.add(batch.extra[label], labels)
+            if self._out is not None:
+                table = label_table(
+                    prepared.model, rows, batch.row, labels, batch.extra, self._label, self._keep
+                )
+                self._out.add(table)
+        self.event_count += len(events)
+        if self._events is not None:
+            for event in events:
+                self._events.add(event)
+
+    def _save_checkpoint(self, model: bytes | None = None) -> None:
+        """Replace the checkpoint after the outputs are on the disk; encode the model if needed."""
+        path = self._run.checkpoint
+        if path is None or not self.prepared.has_learnt:
+            return
+        outputs = {"out": self._out, "events": self._events, "bad": self.bad.file}
+        lengths = {name: file.sync() for name, file in outputs.items() if file is not None}
+        # Bad rows after the end of the last batch are read again when the run is resumed.
+        bad, lengths["bad"] = self._bad_state
+        counts = {
+            "rows": self.rows,
+            "bad": bad,
+            "events": self.event_count,
+            "scores": self.scores.state(),
+            "keep": list(self._keep),
+        }
+        data = self.prepared.to_bytes() if model is None else model
+        write_checkpoint(
+            str(path),
+            Checkpoint(data, self._position, self.paths, self._settings, lengths, counts),
+        )
+
+    def _end(self) -> None:
+        """Write the last checkpoint, close the outputs, save the model and draw the figure."""
+        learnt, options = self.prepared.has_learnt, self._run
+        if not learnt and not self.stop():
+            raise CommandError(self._no_rows())
+        # The checkpoint and the saved model are the same bytes, which are made once.
+        needed = learnt and (options.save is not None or options.checkpoint is not None)
+        model = self.prepared.to_bytes() if needed else None
+        self._save_checkpoint(model)
+        self._outputs.close()
+        if model is not None and options.save is not None:
+            write_whole(options.save, model)
+        if learnt and options.plot is not None:
+            draw(self.prepared, options.plot)
+
+    def _no_rows(self) -> str:
+        names = ", ".join(self.paths[:3]) + (", ..." if len(self.paths) > 3 else "")
+        if self.bad.count:
+            return f"{names!r}: all {self.bad.count} rows are bad, nothing was learnt."
+        return f"{names!r} has columns, but no rows."

@@ -1,0 +1,111 @@
+"""`spclust predict`: label new rows by a saved model, which does not learn them."""
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from spclust.cli.exit_codes import CommandError, guarded
+from spclust.cli.options import InputOptions, LabelOptions, grouped
+
+if TYPE_CHECKING:
+    from spclust.cli.prepared_model import PreparedModel
+    from spclust.tables.readers import Reader
+
+EPILOG = """
+**Examples**
+
+`spclust predict model.spc new.csv --out labels.csv --typicality`
+
+`tail -n +1 -F log.csv | spclust predict model.spc - --batch 1 | grep -v ',0$'`
+"""
+
+
+@grouped
+@guarded
+def predict(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A saved model.")],
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="INPUT",
+            help="Files, globs, directories of Parquet files; -.",
+            show_default=False,
+        ),
+    ],
+    input_options: InputOptions,
+    label_options: LabelOptions,
+    batch: Annotated[int | None, typer.Option(min=1, help="Rows to label at a time.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a summary as JSON, for scripts.")
+    ] = False,
+) -> None:
+    """Label rows by a saved model; columns are found by their names.
+
+    Labels go to standard output as CSV, unless --out names a file.
+    """
+    from spclust.cli.labels import Scores, label_table
+    from spclust.cli.prepared_model import PreparedModel
+    from spclust.cli.summary import print_json
+    from spclust.tables.bad_rows import BadRows
+    from spclust.tables.batches import InputFiles, ReadAhead, default_batch_size, in_batches
+    from spclust.tables.chunks import Columns, Position
+    from spclust.tables.inputs import expand_inputs
+    from spclust.tables.readers import extra_columns, require_columns, split_names
+    from spclust.tables.writers import open_writer
+
+    prepared = PreparedModel.load(model)
+    spc = prepared.model
+    with (
+        InputFiles(expand_inputs(inputs), input_options.read_options()) as files,
+        ExitStack() as outputs,
+    ):
+        path, reader = files.first()
+        keep = split_names(label_options.keep, reader.names)
+        label = label_options.label
+        extra = extra_columns(label, keep)
+        features = _features(prepared, reader, path, input_options.columns, extra)
+        require_columns((*features, *extra), reader, path)
+        bad, scores, count = BadRows(input_options.on_bad_row), Scores(), 0
+        outputs.callback(bad.close)
+        out = open_writer(label_options.out or "-", label_options.out_format)
+        outputs.callback(out.close)
+        size = batch or default_batch_size(len(features))
+        batches = in_batches(files, Columns(features, extra), Position(), size=size)
+        with ReadAhead(batches) as ahead:
+            for part in ahead:
+                bad.add(part.bad)
+                if not len(part.values):
+                    continue
+                rows = prepared.prepare(part.values)
+                labels = spc.predict(rows)
+                if label is not None:
+                    scores.add(part.extra[label], labels)
+                out.add(label_table(spc, rows, part.row, labels, part.extra, label_options, keep))
+                count += len(labels)
+    if not count:
+        raise CommandError(f"{path!r} has columns, but no rows that are good.")
+    if as_json:
+        record: dict[str, Any] = {"rows": count, "bad_rows": bad.count, "scores": scores.means()}
+        print_json(record, err=label_options.out in (None, "-"))
+
+
+def _features(
+    prepared: "PreparedModel",
+    reader: "Reader",
+    path: str,
+    given: list[str] | None,
+    extra: tuple[str, ...],
+) -> tuple[str, ...]:
+    """The given columns, else those of the model, else those of numbers if it has no names."""
+    from spclust.tables.readers import choose_features
+
+    if given is None and prepared.preparation.columns:
+        return prepared.preparation.columns
+    found, d = choose_features(reader, path, given, extra), prepared.model.n_features_in_
+    if len(found) != d:
+        raise CommandError(
+            f"The model has {d} features, but {len(found)} columns are taken, {', '.join(found)}: "
+            "choose them by --columns."
+        )
+    return found

@@ -1,0 +1,94 @@
+"""How a command ends: one sentence for an error, an orderly end for a signal, an exit code."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from functools import wraps
+from types import FrameType
+from typing import Any, Self
+
+import typer
+
+from spclust.tables.table_error import TableError, TableOptionError, sentence_of
+
+FAILED = 1  # data, files, models; Typer's own exit code for wrong options is 2
+INTERRUPTED = 130  # by Ctrl-C: 128 plus the number of the signal, as in shells
+PIPE_CLOSED = 141  # SIGPIPE
+
+
+class CommandError(Exception):
+    """Why a command cannot go on: one sentence that says what, where, and what to do."""
+
+
+def guarded(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, which ends with one sentence and an exit code instead of a traceback."""
+
+    @wraps(command)
+    def run(*args: Any, **options: Any) -> None:
+        try:
+            command(*args, **options)
+            sys.stdout.flush()
+        except BrokenPipeError:  # the reader of the output, such as head, has ended: no message
+            _discard_output()
+            raise typer.Exit(PIPE_CLOSED) from None
+        except TableOptionError as error:
+            raise typer.BadParameter(str(error)) from None
+        except (
+            *(CommandError, TableError, ValueError, TypeError),
+            *(ImportError, OSError, MemoryError),
+        ) as error:
+            if os.environ.get("SPCLUST_TRACEBACK"):  # for developers of the command
+                raise
+            say(sentence_of(error))
+            raise typer.Exit(FAILED) from None
+        except KeyboardInterrupt:
+            raise typer.Exit(INTERRUPTED) from None
+
+    return run
+
+
+def say(sentence: str) -> None:
+    """Print a sentence on standard error, in one line."""
+    typer.echo(f"spclust: {sentence}", err=True)
+
+
+def _discard_output() -> None:
+    """Redirect standard output, so that Python's last flush does not fail at the closed pipe."""
+    try:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+    except (OSError, ValueError):  # standard output is no file
+        pass
+
+
+class StopSignal:
+    """True once SIGINT or SIGTERM has arrived while it was entered.
+
+    The first signal lets a run end in order; the second one has its usual effect, at once.
+    """
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+        self._handlers: dict[int, Any] = {}
+
+    def __call__(self) -> bool:
+        """True if a signal has arrived."""
+        return self.number is not None
+
+    def __enter__(self) -> Self:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._handlers[number] = signal.signal(number, self._handle)
+        return self
+
+    def _handle(self, number: int, _: FrameType | None) -> None:
+        self.number = number
+        self._restore()
+
+    def _restore(self) -> None:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+
+    def __exit__(self, failure: object, *_: object) -> None:
+        self._restore()

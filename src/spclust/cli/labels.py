@@ -1,0 +1,71 @@
+"""Labels of rows: the table that is written, and scores against known classes."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from spclust.arrays import Floats, Integers
+from spclust.cli.options import LabelOptions
+
+if TYPE_CHECKING:
+    from spclust.estimators.spc import SPC
+
+_DEFAULT_NLT = 3.0  # of --outlier without --outlier-nlt: a typicality of 0.05
+_SCORES = ("purity", "nmi", "ari")
+
+
+def label_table(
+    model: "SPC",
+    rows: Floats,
+    number: Integers,
+    labels: Integers,
+    extra: pa.Table,
+    options: LabelOptions,
+    keep: tuple[str, ...],
+) -> pa.Table:
+    """Table of rows, in the units of the model, with their numbers and labels."""
+    columns = {"row": pa.array(number)}
+    columns.update({name: extra[name] for name in keep})
+    columns["label"] = pa.array(labels)
+    if options.typicality or options.outlier:
+        scores = model.score_samples(rows)
+        if options.typicality:
+            columns["typicality"] = pa.array(np.exp(scores))
+        if options.outlier:
+            limit = _DEFAULT_NLT if model.outlier_nlt is None else model.outlier_nlt
+            columns["outlier"] = pa.array(-scores > limit)
+    return pa.table(columns)
+
+
+class Scores:
+    """Mean scores of labels against known classes, in constant memory.
+
+    A label may change its meaning while a stream goes on. Each batch is therefore scored by itself,
+    and weighted by its number of rows.
+    """
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.sums = dict.fromkeys(_SCORES, 0.0)
+
+    def add(self, classes: Any, labels: Integers) -> None:
+        """Score a batch: classes and labels (n,) of its rows."""
+        from spclust.metrics import SCORES
+
+        known = np.array(classes.to_pylist(), dtype=object).astype(str)
+        for name in _SCORES:
+            self.sums[name] += len(labels) * SCORES[name](known, labels)
+        self.rows += len(labels)
+
+    def means(self) -> dict[str, float]:
+        """Mean scores; empty if no batch was scored."""
+        return {name: total / self.rows for name, total in self.sums.items()} if self.rows else {}
+
+    def state(self) -> dict[str, Any]:
+        """State for a checkpoint; see `restore`."""
+        return {"rows": self.rows, "sums": self.sums}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from the state of a checkpoint."""
+        self.rows, self.sums = int(state["rows"]), dict(state["sums"])

@@ -1,0 +1,58 @@
+"""The parameters of SPC as options, generated from the table of parameters."""
+
+from dataclasses import asdict, make_dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from spclust.parameters import DEFAULTS, TABLE, validate_model
+
+if TYPE_CHECKING:
+    from spclust.estimators.spc import SPC
+
+_PANEL = "Parameters of SPC"
+
+
+def _option(name: str) -> Any:
+    default = f" [default: {DEFAULTS[name]}]" if DEFAULTS[name] is not None else ""
+    meaning = TABLE[name].meaning
+    return typer.Option(
+        f"--{name.replace('_', '-')}",
+        help=f"{meaning[0].upper()}{meaning[1:]}.{default}",
+        metavar="VALUE",
+        rich_help_panel=_PANEL,
+    )
+
+
+ModelOptions: Any = make_dataclass(
+    "ModelOptions",
+    [(name, Annotated[str | None, _option(name)], None) for name in DEFAULTS],
+    frozen=True,
+)
+
+
+def given_parameters(options: Any) -> dict[str, Any]:
+    """The parameters that were given, as numbers where they are numbers."""
+    return {name: _value(text) for name, text in asdict(options).items() if text is not None}
+
+
+def _value(text: str) -> Any:
+    """An integer, a number, None, or else a word."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return None if text.lower() == "none" else text
+
+
+def new_model(parameters: dict[str, Any]) -> "SPC":
+    """A model with these parameters; typer.BadParameter if one of them is out of range."""
+    from spclust.estimators.spc import SPC
+
+    model = SPC(**parameters)
+    try:
+        validate_model(model)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    return model

@@ -1,0 +1,175 @@
+"""A model with its columns and standardisation, which are saved and loaded together.
+
+`SPC.load` reads the same files and ignores the header's entry about columns and standardisation.
+"""
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from spclust.arrays import Floats, Integers
+from spclust.cli.exit_codes import CommandError
+from spclust.persistence.atomic_file import AnyPath, write_whole
+from spclust.persistence.container import RefusedError, decode, encode
+
+if TYPE_CHECKING:
+    from spclust.estimators.spc import SPC
+    from spclust.tracking.tracker import ClusterEvent
+
+_ENTRY = "prepared_by_command"  # of the header of a saved model
+_DAMAGED = "The file's entry about its columns is damaged."
+
+
+class Preparation(NamedTuple):
+    """Columns, by name, and standardisation of the rows that a model sees."""
+
+    columns: tuple[str, ...]  # empty for a model that was saved in Python without names
+    centre: Floats | None = None  # (d,) subtracted; None: no standardisation
+    spread: Floats | None = None  # (d,) standard deviations, divided by
+
+    def standardised_by(self, rows: Floats) -> Self:
+        """The same columns, standardised by the mean and standard deviation of rows (n, d).
+
+        They stay fixed: coordinates must not move under a model that has learnt in them. A
+        standard deviation of 0 is replaced by 1.
+        """
+        spread = rows.std(axis=0)
+        spread[(spread == 0.0) | ~np.isfinite(spread)] = 1.0
+        return self._replace(centre=rows.mean(axis=0), spread=spread)
+
+    def applied(self, rows: Floats) -> Floats:
+        """Rows (n, d) in the units of the model."""
+        if self.centre is None or self.spread is None:
+            return rows
+        prepared: Floats = (rows - self.centre) / self.spread
+        return prepared
+
+    def centres_in_units(self, means: Floats) -> Floats:
+        """Means (k, d) of the model in the units of the data."""
+        if self.centre is None or self.spread is None:
+            return means
+        in_units: Floats = means * self.spread + self.centre
+        return in_units
+
+    def spreads_in_units(self, deviations: Floats) -> Floats:
+        """Standard deviations (k, d) of the model in the units of the data."""
+        return deviations if self.spread is None else deviations * self.spread
+
+    def as_plain(self) -> dict[str, Any]:
+        """The preparation as JSON can hold it; see `from_plain`."""
+        return {
+            "columns": list(self.columns),
+            "centre": None if self.centre is None else self.centre.tolist(),
+            "spread": None if self.spread is None else self.spread.tolist(),
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Any) -> Self:
+        """The preparation that `as_plain` wrote; CommandError if it is damaged."""
+        try:
+            columns = tuple(str(name) for name in plain["columns"])
+            if plain["centre"] is None:
+                return cls(columns)
+            centre, spread = (np.array(plain[k], dtype=np.float64) for k in ("centre", "spread"))
+            sound = np.isfinite(centre).all() and np.isfinite(spread).all() and (spread > 0).all()
+            if not sound or centre.shape != (len(columns),) or spread.shape != centre.shape:
+                raise ValueError
+        except (KeyError, TypeError, ValueError):
+            raise CommandError(_DAMAGED) from None
+        return cls(columns, centre, spread)
+
+
+class PreparedModel:
+    """A model and the preparation of its rows."""
+
+    def __init__(self, model: "SPC", preparation: Preparation, *, warmup: int = 0) -> None:
+        self.model, self.preparation = model, preparation
+        self.warmup = warmup  # rows by which to standardise; 0: no standardisation
+
+    @property
+    def has_learnt(self) -> bool:
+        """True if the model has learnt rows."""
+        return self.model.__sklearn_is_fitted__()
+
+    def names(self) -> list[str]:
+        """Names of the features, x0, x1, ... if the columns are unknown."""
+        return list(self.preparation.columns) or [f"x{i}" for i in range(self.model.n_features_in_)]
+
+    def prepare(self, values: Floats) -> Floats:
+        """Rows in the units of the model; the first ones determine the standardisation."""
+        if self.warmup and self.preparation.centre is None:
+            self.preparation = self.preparation.standardised_by(values[: self.warmup])
+        return self.preparation.applied(values)
+
+    def learn(self, rows: Floats) -> list[dict[str, Any]]:
+        """Learn rows, in the units of the model; return records of events."""
+        if self.model.track_every is not None:
+            return [self._event_record(event) for event in self.model.watch([rows])]
+        self.model.partial_fit(rows)
+        return []
+
+    def learn_and_label(
+        self, rows: Floats, *, before: bool
+    ) -> tuple[Integers, list[dict[str, Any]]]:
+        """Learn rows, in the units of the model; return their labels, and records of events.
+
+        With `before`, labels are predicted before the rows are learnt, unless these are the first
+        rows; else they are those after.
+        """
+        labels = self.model.predict(rows) if before and self.has_learnt else None
+        events = self.learn(rows)
+        return (self.model.labels_ if labels is None else labels), events
+
+    def _event_record(self, event: "ClusterEvent") -> dict[str, Any]:
+        """An event as a JSON object, with its centre in the units of the data."""
+        centre = self.preparation.centres_in_units(np.array([event.centre]))[0]
+        return {
+            "event": event.kind,
+            "after_rows": event.index,
+            "before": list(event.before),
+            "after": list(event.after),
+            "centre": dict(zip(self.preparation.columns, centre.tolist(), strict=True)),
+        }
+
+    def to_bytes(self) -> bytes:
+        """The bytes of `SPC.to_bytes`, with the names of the features and the preparation."""
+        from spclust.estimators.model_file import content_of_model
+
+        header, arrays = content_of_model(self.model)
+        if self.preparation.columns:
+            header["feature_names_in"] = list(self.preparation.columns)
+            header[_ENTRY] = self.preparation.as_plain()
+        return encode(header, arrays)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """A model of the bytes of `to_bytes` or `SPC.to_bytes`; ValueError if they are none."""
+        from spclust.estimators.spc import SPC
+
+        model = SPC.from_bytes(data)
+        header, _ = decode(data)
+        preparation = Preparation(tuple(map(str, getattr(model, "feature_names_in_", ()))))
+        if header.get(_ENTRY) is not None:
+            preparation = Preparation.from_plain(header[_ENTRY])
+            if len(preparation.columns) != model.n_features_in_:
+                raise CommandError(_DAMAGED)
+        # The command passes arrays without names, whose columns it has put in order by name.
+        if hasattr(model, "feature_names_in_"):
+            del model.feature_names_in_
+        return cls(model, preparation)
+
+    def save(self, path: AnyPath) -> None:
+        """Save the model; if that fails, the file is as it was."""
+        write_whole(path, self.to_bytes())
+
+    @classmethod
+    def load(cls, path: str) -> Self:
+        """The model in a file; CommandError, which names the file, if there is none in it."""
+        try:
+            with open(path, "rb") as file:
+                return cls.from_bytes(file.read())
+        except (ValueError, RefusedError, CommandError) as error:
+            text = str(error).replace(
+                "Cannot load a model from these bytes", f"Cannot load {path!r}"
+            )
+            raise CommandError(text) from None

@@ -1,0 +1,260 @@
+"""Rows of all inputs in batches of a fixed size, independent of how files are read.
+
+Labels depend on the batches. Batches must therefore not depend on chunks, disks and pipes.
+"""
+
+import os
+import queue
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from typing import Generic, NamedTuple, Self, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from spclust.arrays import Floats, Integers
+from spclust.tables.bad_rows import BadRows
+from spclust.tables.chunks import BadRow, Chunk, Columns, Position
+from spclust.tables.formats import ReadOptions
+from spclust.tables.inputs import expand_inputs
+from spclust.tables.readers import Reader, choose_features, open_reader, require_columns
+from spclust.tables.table_error import TableError
+
+_POLL = 0.2  # seconds between two checks whether to go on waiting
+_JOIN = 0.5  # seconds to wait at the end for the thread that reads
+_AHEAD = 3  # batches read before they are needed
+_MOST_NUMBERS = 1_000_000  # in a batch of default size, which limits the memory for wide tables
+_MOST_ROWS = 10_000
+
+Item = TypeVar("Item")
+
+
+def default_batch_size(features: int) -> int:
+    """Default number of rows in a batch."""
+    return max(1, min(_MOST_ROWS, _MOST_NUMBERS // features))
+
+
+class Batch(NamedTuple):
+    """Rows that are learnt and labelled together."""
+
+    values: Floats  # (n, d)
+    row: Integers  # (n,) number of each row in the whole input, from 1
+    extra: pa.Table  # columns besides the features, n rows
+    bad: list[tuple[str, BadRow]]  # rows left out between these, each with the name of its file
+    end: Position | None  # None if these are only bad rows, whose batch is still to come
+    consumed: int  # bytes of all files read so far
+
+
+class InputFiles:
+    """Input files, read one after the other as one stream."""
+
+    def __init__(
+        self,
+        paths: list[str],
+        options: ReadOptions,
+        *,
+        follow: bool = False,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.paths = paths
+        self._options, self.follows, self.stopped = options, follow, stopped
+        self._opened: dict[int, Reader] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, failure: object, *_: object) -> None:
+        """Close all files."""
+        for reader in self._opened.values():
+            reader.close()
+
+    def first(self) -> tuple[str, Reader]:
+        """The first file that has columns, with its reader."""
+        for number in range(len(self.paths)):
+            reader = self._open(number)
+            if reader.names:
+                return self.paths[number], reader
+        raise TableError(f"{self.paths[0]!r} is empty.")
+
+    def _open(self, number: int) -> Reader:
+        if number not in self._opened:
+            self._opened[number] = open_reader(
+                self.paths[number], self._options, follow=self.follows, stopped=self.stopped
+            )
+        return self._opened[number]
+
+    def chunks(self, columns: Columns, since: Position) -> Iterator[tuple[Chunk, Position] | None]:
+        """Chunks of all files from a position on, each with the position after it."""
+        before = since.before
+        for number in range(since.file, len(self.paths)):
+            reader = self._open(number)
+            known = since if number == since.file else None
+            rows = known.row if known else 0
+            if reader.names:
+                require_columns((*columns.features, *columns.extra), reader, self.paths[number])
+            for chunk in reader.chunks(columns, known) if reader.names else ():
+                if chunk is None:
+                    yield None
+                    continue
+                rows = chunk.end_row
+                end = Position(number, before, rows, chunk.offset, chunk.offset_row, chunk.identity)
+                if known is not None:
+                    chunk = chunk.since(known.row)
+                yield chunk, end
+            self._opened.pop(number).close()
+            before += rows
+            if self.stopped():
+                return
+
+
+def in_batches(
+    files: InputFiles, columns: Columns, since: Position, *, size: int, warmup: int = 0
+) -> Iterator[Batch]:
+    """Rows from a position on in batches of `size`; the first one has at least `warmup` rows.
+
+    A batch is smaller at the end of the input and where a growing file pauses. Bad rows are passed
+    on before their batch is full: an endless stream of them would fill none.
+    """
+    sizes = [os.path.getsize(p) if os.path.isfile(p) else 0 for p in files.paths]
+    waiting: list[tuple[Chunk, Position]] = []
+    count, due, least = 0, max(size, warmup), max(1, warmup)
+
+    def batch_of(parts: list[tuple[Chunk, Position]]) -> Batch:
+        last, end = parts[-1]
+        return Batch(
+            np.concatenate([chunk.values for chunk, _ in parts]),
+            np.concatenate([chunk.row + (1 + at.before) for chunk, at in parts]),
+            pa.concat_tables([chunk.extra for chunk, _ in parts]),
+            [(files.paths[at.file], bad) for chunk, at in parts for bad in chunk.bad],
+            end,
+            sum(sizes[: end.file]) + last.consumed,
+        )
+
+    def gathered() -> Batch:
+        nonlocal waiting, count, due, least
+        parts, waiting, count, due, least = waiting, [], 0, size, 1
+        return batch_of(parts)
+
+    for found in files.chunks(columns, since):
+        if found is None:
+            if count >= least:
+                yield gathered()
+            continue
+        chunk, end = found
+        start = 0
+        while count + len(chunk.row) - start >= due:
+            stop = start + due - count
+            part = chunk.part(start, stop)
+            waiting.append((part, end._replace(row=part.end_row)))
+            start = stop
+            yield gathered()
+        if start < len(chunk.row) or (start == 0 and chunk.bad):
+            rest = chunk.part(start, len(chunk.row))
+            if rest.bad:
+                yield batch_of([(rest.bad_only(), end)])._replace(end=None)
+            if waiting and not len(waiting[-1][0].row):
+                waiting.pop()
+            waiting.append((rest._replace(bad=[]), end))
+            count += len(rest.row)
+    # After an interrupt the rows of an unfinished batch are left for the next run, so that its
+    # batches are those of an uninterrupted run. Batches of a growing file depend on time anyway.
+    if waiting and (files.follows or not files.stopped()):
+        yield gathered()
+
+
+def read_batches(
+    names: Iterable[str],
+    columns: Sequence[str] | None = None,
+    *,
+    extra: Sequence[str] = (),
+    size: int | None = None,
+    on_bad_row: str = "stop",
+    options: ReadOptions | None = None,
+) -> Generator[Batch, None, None]:
+    """Rows of files in batches, none of which is empty.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Files, globs, directories of Parquet files, or `-` for standard input.
+    columns : sequence of str, optional
+        Columns to read as numbers; all columns of numbers but `extra` if not given.
+    extra : sequence of str, optional
+        Columns to read as text.
+    size : int, optional
+        Rows in a batch, but the last one may be smaller; 10,000 if not given, fewer if there are
+        more than 100 columns.
+    on_bad_row : {"stop", "skip", "collect FILE"}, default "stop"
+        Raise TableError at the first bad row, leave bad rows out, or leave them out and write them
+        to a file as NDJSON.
+    options : ReadOptions, optional
+        Format, delimiter, encoding and so on.
+    """
+    with InputFiles(expand_inputs(names), options or ReadOptions()) as files:
+        path, reader = files.first()
+        features = choose_features(reader, path, columns, extra)
+        chosen = Columns(features, tuple(extra))
+        batch_size = size or default_batch_size(len(features))
+        with closing(BadRows(on_bad_row)) as bad:
+            for batch in in_batches(files, chosen, Position(), size=batch_size):
+                bad.add(batch.bad)
+                if len(batch.values):
+                    yield batch
+
+
+class ReadAhead(Generic[Item]):
+    """An iterator whose next few items are made by a thread of its own.
+
+    PyArrow and the compiled kernels both release the GIL.
+    """
+
+    def __init__(self, items: Iterator[Item], given_up: Callable[[], bool] = lambda: False) -> None:
+        self._given_up = given_up  # True: do not wait for more items
+        self._queue: queue.Queue[Item | BaseException | None] = queue.Queue(_AHEAD)
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, args=(items,), daemon=True)
+        self._thread.start()
+
+    def _run(self, items: Iterator[Item]) -> None:
+        try:
+            for item in items:
+                if not self._put(item):
+                    return
+            self._put(None)
+        except BaseException as error:
+            self._put(error)
+
+    def _put(self, item: Item | BaseException | None) -> bool:
+        while not self._closed:
+            try:
+                self._queue.put(item, timeout=_POLL)
+            except queue.Full:
+                continue
+            return True
+        return False
+
+    def __iter__(self) -> Iterator[Item]:
+        return self
+
+    def __next__(self) -> Item:
+        while True:
+            try:
+                item = self._queue.get(timeout=_POLL)
+                break
+            except queue.Empty:
+                if self._given_up():
+                    self._closed = True
+                    raise StopIteration from None
+        if item is None or isinstance(item, BaseException):
+            self._closed = True
+            raise StopIteration if item is None else item
+        return item
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, failure: object, *_: object) -> None:
+        """Stop the thread; one that waits for a pipe is left to itself."""
+        self._closed = True
+        self._thread.join(_JOIN)

@@ -1,0 +1,201 @@
+"""Parquet and Arrow IPC: typed columns, read some rows at a time."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from spclust.tables.cells import is_clean, matrix, parse_cells
+from spclust.tables.chunks import BadRow, Chunk, Columns, Position
+from spclust.tables.inputs import STDIN
+from spclust.tables.table_error import TableError
+from spclust.tables.text_file import NOT_THE_INPUT, TextFile
+
+_MOST_CELLS = 50_000  # read at a time, which limits the memory for wide tables
+_MOST_ROWS = 50_000
+_MAGIC = b"ARROW1\0\0"  # an IPC file is these bytes, a stream, and a footer
+
+
+class _RecordBatches(Protocol):
+    """A file of record batches."""
+
+    schema: pa.Schema
+
+    def read(self, columns: list[str], since: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Batches of these columns, each with the number of its first row.
+
+        Batches that end before the row `since` may be left out.
+        """
+        ...
+
+    def consumed(self, row: int) -> int:
+        """Bytes of the file up to a row, about."""
+        ...
+
+    def identity(self) -> str:
+        """Text that identifies the file."""
+        ...
+
+    def close(self) -> None:
+        """Close the file."""
+        ...
+
+
+class ColumnarReader:
+    """Reader of a file of typed columns."""
+
+    def __init__(self, path: str, file: _RecordBatches) -> None:
+        self._path, self._file = path, file
+        self.names = list(file.schema.names)
+
+    def numeric_columns(self) -> list[str]:
+        """Columns that hold numbers, by their type."""
+        return [field.name for field in self._file.schema if _is_number(field.type)]
+
+    def chunks(self, columns: Columns, since: Position | None) -> Iterator[Chunk | None]:
+        """Chunks of rows from a position on."""
+        names = list(dict.fromkeys((*columns.features, *columns.extra)))
+        identity = hashlib.sha256(self._file.identity().encode()).hexdigest()[:32]
+        if since and since.identity and since.identity != identity:
+            raise TableError(f"{self._path!r} {NOT_THE_INPUT}")
+        most = min(_MOST_ROWS, max(1, _MOST_CELLS // len(names)))
+        for first, batch in self._file.read(names, since.row if since else 0):
+            for start in range(0, len(batch), most):
+                yield self._chunk(batch.slice(start, most), first + start, columns, identity)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _chunk(self, batch: pa.RecordBatch, first: int, columns: Columns, identity: str) -> Chunk:
+        table = pa.table(batch)
+        row = np.arange(first, first + len(table))
+        numbers = _as_floats(table, columns.features)
+        if numbers is not None and is_clean(numbers, columns.features):
+            values, good = matrix(numbers, columns.features), np.ones(len(row), bool)
+            bad: list[BadRow] = []
+        else:
+            values, good, bad = parse_cells(table, columns.features, row)
+        extra = table.select(list(columns.extra)).filter(pa.array(good))
+        extra = extra.cast(pa.schema([(name, pa.string()) for name in columns.extra]))
+        end = first + len(row)
+        return Chunk(values, row[good], extra, bad, 0, 0, end, self._file.consumed(end), identity)
+
+
+def _as_floats(table: pa.Table, features: tuple[str, ...]) -> pa.Table | None:
+    """The features as float64; None if one of them is not of numbers."""
+    if not all(_is_number(table.schema.field(name).type) for name in features):
+        return None
+    return pa.table({name: pc.cast(table[name], pa.float64(), safe=False) for name in features})
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return any(
+        check(kind) for check in (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+    )
+
+
+class ParquetBatches:
+    """Record batches of a Parquet file; whole row groups can be skipped."""
+
+    def __init__(self, path: str) -> None:
+        if path == STDIN:
+            raise TableError("Parquet cannot be read from standard input: name the file.")
+        try:
+            self._file = pq.ParquetFile(path, memory_map=False, pre_buffer=False, buffer_size=65536)
+        except pa.ArrowInvalid as error:
+            raise TableError(f"{path!r} is no Parquet file: {error}.") from None
+        self.schema = self._file.schema_arrow
+        self._path, self._bytes = path, os.path.getsize(path)
+
+    def read(self, columns: list[str], since: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Batches of these columns, each with the number of its first row.
+
+        Batches that end before the row `since` may be left out.
+        """
+        metadata, first, groups = self._file.metadata, 0, []
+        row = 0
+        for group in range(metadata.num_row_groups):
+            rows = metadata.row_group(group).num_rows
+            if row + rows <= since:
+                first = row + rows
+            else:
+                groups.append(group)
+            row += rows
+        if row < since:
+            raise TableError(f"{self._path!r} {NOT_THE_INPUT}")
+        size = min(_MOST_ROWS, max(1, _MOST_CELLS // len(columns)))
+        if not groups:
+            return
+        for batch in self._file.iter_batches(size, groups, columns, use_threads=False):
+            yield first, batch
+            first += len(batch)
+
+    def consumed(self, row: int) -> int:
+        """Bytes of the file up to a row, if all rows are of the same size."""
+        return self._bytes * row // max(int(self._file.metadata.num_rows), 1)
+
+    def identity(self) -> str:
+        """Schema, and metadata of the first row group with its statistics."""
+        metadata = self._file.metadata
+        first = metadata.row_group(0).to_dict() if metadata.num_row_groups else ""
+        return f"{self.schema.remove_metadata()} {first}"
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+class ArrowBatches:
+    """Record batches of an Arrow IPC file or stream, which may be a pipe or compressed."""
+
+    def __init__(self, text: TextFile) -> None:
+        self._text = text
+        start = text.read_fully(len(_MAGIC))
+        if start != _MAGIC:
+            text.put_back(start)
+        try:
+            self._reader = pa.ipc.open_stream(pa.PythonFile(_Decompressed(text), mode="r"))
+        except (pa.ArrowInvalid, EOFError):
+            raise TableError(f"{text.path!r} is no Arrow IPC file or stream.") from None
+        self.schema = self._reader.schema
+
+    def read(self, columns: list[str], since: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Batches of these columns, each with the number of its first row.
+
+        Batches that end before the row `since` may be left out.
+        """
+        first = 0
+        for batch in self._reader:
+            if first + len(batch) > since:
+                yield first, batch.select(columns)
+            first += len(batch)
+
+    def consumed(self, row: int) -> int:
+        """Bytes read so far."""
+        return self._text.consumed
+
+    def identity(self) -> str:
+        """Schema: nothing else is known before the batches are read."""
+        return str(self.schema.remove_metadata())
+
+    def close(self) -> None:
+        """Close the file."""
+        self._text.close()
+
+
+class _Decompressed:
+    """The decompressed bytes of a file, as a file for PyArrow."""
+
+    closed = False
+
+    def __init__(self, text: TextFile) -> None:
+        self._text = text
+
+    def read(self, size: int = -1) -> bytes:
+        return self._text.read_fully(size if size > 0 else 1_000_000)

@@ -1,0 +1,210 @@
+"""CSV and TSV: PyArrow parses blocks of text; bad rows are found cell by cell."""
+
+import csv
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+
+from spclust.arrays import Integers
+from spclust.tables.cells import is_clean, looks_numeric, matrix, parse_cells
+from spclust.tables.chunks import BadRow, Chunk, Columns, Position
+from spclust.tables.table_error import TableError
+from spclust.tables.text_file import Block, TextFile, chunks_of, whole_records
+
+_SAMPLE = 1000  # rows by which columns of numbers are recognised
+_BOM = b"\xef\xbb\xbf"
+
+
+class Dialect(NamedTuple):
+    """How a CSV file is written."""
+
+    delimiter: str = ","
+    decimal: str = "."
+    header: bool | None = None  # None: there is one unless the first row is all numbers
+
+
+class CsvReader:
+    """Reader of a CSV or TSV file."""
+
+    def __init__(self, text: TextFile, dialect: Dialect, size: int) -> None:
+        self._text, self._dialect, self._size = text, dialect, size
+        head = text.peek(size)
+        self._data = 0  # byte at which the first row starts
+        self.names: list[str] = []
+        self._head = head
+        if head.strip(b"\r\n" + _BOM):
+            self._read_header(head)
+
+    def _read_header(self, head: bytes) -> None:
+        start = len(_BOM) if head.startswith(_BOM) else 0
+        start += len(head) - start - len(head[start:].lstrip(b"\r\n"))
+        line = head[start:].split(b"\n", 1)[0]
+        try:
+            cells = next(csv.reader([line.decode()], delimiter=self._dialect.delimiter))
+        except (UnicodeDecodeError, csv.Error):
+            raise TableError(_not_utf8(self._text.path)) from None
+        cells = [cell.strip() for cell in cells]
+        header = self._dialect.header
+        if header is None:
+            header = not all(_is_number(cell, self._dialect.decimal) for cell in cells)
+        self.names = cells if header else [f"x{i}" for i in range(len(cells))]
+        self._data = start + len(line) + 1 if header else start
+        if len(set(self.names)) < len(self.names):
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise TableError(
+                f"{self._text.path!r} has two columns {twice!r}: give them names of their own, or "
+                "say --no-header if its first row is data."
+            )
+
+    def numeric_columns(self) -> list[str]:
+        """Columns that hold numbers, judged by the first rows."""
+        data = self._head[self._data :]
+        data = data[: whole_records(data)] or data
+        sample = b"\n".join(data.split(b"\n", _SAMPLE)[:_SAMPLE])
+        if not sample.strip():
+            return list(self.names)
+        everything = dict.fromkeys(self.names, pa.string())
+        table = self._parsed(sample, everything, tuple(self.names), lambda _: "skip")
+        table = self._with_points(table, everything)
+        return [name for name in self.names if looks_numeric(table[name])]
+
+    def chunks(self, columns: Columns, since: Position | None) -> Iterator[Chunk | None]:
+        """Chunks of rows from a position on; None when a growing file pauses."""
+        return chunks_of(
+            self._text,
+            self._size,
+            since,
+            self._data,
+            whole_records,
+            lambda block, row: self._chunk(block, row, columns),
+        )
+
+    def close(self) -> None:
+        """Close the file."""
+        self._text.close()
+
+    def _chunk(self, block: Block, row: int, columns: Columns) -> Chunk:
+        """The rows of a block; `row` is the number of the first one."""
+        ragged: list[pacsv.InvalidRow] = []
+
+        def set_aside(bad: pacsv.InvalidRow) -> str:
+            ragged.append(bad)
+            return "skip"
+
+        types = {
+            **dict.fromkeys(columns.features, pa.float64()),
+            **dict.fromkeys(columns.extra, pa.string()),
+        }
+        try:
+            table = self._parsed(block.data, types, tuple(types), set_aside)
+            found = self._as_floats(table, columns)
+            clean = is_clean(found, columns.features)
+        except pa.ArrowInvalid:
+            clean = False
+        if clean:
+            values, good = matrix(found, columns.features), np.ones(len(table), bool)
+            bad: list[BadRow] = []
+            numbers = _numbers(len(table), ragged, row)
+        else:
+            ragged.clear()
+            table = self._as_text(block.data, columns, set_aside)
+            numbers = _numbers(len(table), ragged, row)
+            values, good, bad = parse_cells(
+                self._with_points(table, columns.features), columns.features, numbers
+            )
+        bad += [_ragged(each, row) for each in ragged]
+        bad.sort(key=lambda each: each.row)
+        extra = table.select(list(columns.extra)).filter(pa.array(good))
+        return Chunk(
+            values,
+            numbers[good],
+            extra,
+            bad,
+            block.offset,
+            row,
+            row + len(table) + len(ragged),
+            block.consumed,
+            self._text.identity(),
+        )
+
+    def _as_floats(self, table: pa.Table, columns: Columns) -> pa.Table:
+        """The table with numbers in those features, too, that are also read as text."""
+        both = [name for name in columns.features if name in columns.extra]
+        for name in both:
+            texts = pc.utf8_trim_whitespace(self._with_points(table, [name])[name])
+            numbers = pc.cast(texts, pa.float64())
+            table = table.set_column(table.column_names.index(name), name, numbers)
+        return table
+
+    def _as_text(self, data: bytes, columns: Columns, set_aside: object) -> pa.Table:
+        """All columns as text, to find and to show bad cells."""
+        needed = (*columns.features, *columns.extra)
+        types = {
+            name: pa.string() if name in needed else pa.binary()  # any bytes are valid
+            for name in self.names
+        }
+        try:
+            return self._parsed(data, types, tuple(self.names), set_aside)
+        except pa.ArrowInvalid as error:
+            if "UTF8" in str(error):
+                raise TableError(_not_utf8(self._text.path)) from None
+            raise TableError(f"{self._text.path!r} cannot be read: {error}") from None
+
+    def _with_points(self, table: pa.Table, names: Iterable[str]) -> pa.Table:
+        """The table with decimal commas replaced by points."""
+        if self._dialect.decimal == ".":
+            return table
+        for name in names:
+            with_points = pc.replace_substring(table[name], self._dialect.decimal, ".")
+            table = table.set_column(table.column_names.index(name), name, with_points)
+        return table
+
+    def _parsed(
+        self, data: bytes, types: dict[str, pa.DataType], columns: tuple[str, ...], bad: object
+    ) -> pa.Table:
+        return pacsv.read_csv(
+            pa.BufferReader(data),
+            # One block and one thread: PyArrow numbers bad rows only then.
+            pacsv.ReadOptions(column_names=self.names, use_threads=False, block_size=len(data) + 1),
+            pacsv.ParseOptions(
+                delimiter=self._dialect.delimiter,
+                newlines_in_values=b'"' in data,
+                invalid_row_handler=bad,
+            ),
+            pacsv.ConvertOptions(
+                column_types=types,
+                include_columns=list(columns),
+                strings_can_be_null=False,
+                decimal_point=self._dialect.decimal,
+            ),
+        )
+
+
+def _numbers(kept: int, ragged: list[pacsv.InvalidRow], first: int) -> Integers:
+    """Number of each row that was kept; the ragged ones count."""
+    if not ragged:
+        return np.arange(first, first + kept)
+    everything = np.arange(kept + len(ragged))
+    left_out = [int(each.number) - 1 for each in ragged]
+    return np.delete(everything, left_out) + first
+
+
+def _ragged(bad: pacsv.InvalidRow, first: int) -> BadRow:
+    why = f"it has {bad.actual_columns} cells where the first row has {bad.expected_columns}"
+    return BadRow(int(bad.number) - 1 + first, f"{why} ({bad.text!r:.60})", {"text": bad.text})
+
+
+def _is_number(cell: str, decimal: str) -> bool:
+    try:
+        float(cell.replace(decimal, "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _not_utf8(path: str) -> str:
+    return f"{path!r} is not UTF-8 text: say --encoding, for instance latin-1 or utf-16."

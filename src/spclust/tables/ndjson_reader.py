@@ -1,0 +1,154 @@
+"""NDJSON, one JSON object per line: PyArrow parses blocks; bad rows are found line by line."""
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.json as pajson
+
+from spclust.arrays import Floats
+from spclust.tables.cells import is_clean, matrix
+from spclust.tables.chunks import BadRow, Chunk, Columns, Position
+from spclust.tables.text_file import Block, TextFile, chunks_of, whole_lines
+
+_SAMPLE = 1000  # lines by which columns of numbers are recognised
+
+
+class NdjsonReader:
+    """Reader of an NDJSON file."""
+
+    def __init__(self, text: TextFile, size: int) -> None:
+        self._text, self._size = text, size
+        lines = [line for line in _lines(text.peek(size)) if line.strip()][:_SAMPLE]
+        found: dict[str, list[Any]] = {}
+        for line in lines:
+            row = _object(line)
+            for name, value in row.items() if isinstance(row, dict) else ():
+                found.setdefault(name, []).append(value)
+        self._found = found
+        self.names = list(found)
+
+    def numeric_columns(self) -> list[str]:
+        """Columns that hold numbers, judged by the first lines."""
+        return [
+            name
+            for name, values in self._found.items()
+            if 2 * sum(_number(value) is not None for value in values) > len(values)
+        ]
+
+    def chunks(self, columns: Columns, since: Position | None) -> Iterator[Chunk | None]:
+        """Chunks of rows from a position on; None when a growing file pauses."""
+        return chunks_of(
+            self._text,
+            self._size,
+            since,
+            0,
+            whole_lines,
+            lambda block, row: self._chunk(block, row, columns),
+        )
+
+    def close(self) -> None:
+        """Close the file."""
+        self._text.close()
+
+    def _chunk(self, block: Block, row: int, columns: Columns) -> Chunk:
+        table = None if columns.extra else _all_at_once(block.data, columns.features)
+        if table is not None:
+            values, rows, bad = matrix(table, columns.features), len(table), list[BadRow]()
+            good, extra = np.arange(rows), pa.table({"": pa.nulls(rows)}).select([])
+        else:
+            values, good, extra, bad, rows = _line_by_line(block.data, columns)
+        return Chunk(
+            values,
+            good + row,
+            extra,
+            [each._replace(row=each.row + row) for each in bad],
+            block.offset,
+            row,
+            row + rows,
+            block.consumed,
+            self._text.identity(),
+        )
+
+
+def _all_at_once(data: bytes, features: tuple[str, ...]) -> pa.Table | None:
+    """The columns of a block as numbers; None if a line is bad."""
+    schema = pa.schema([(name, pa.float64()) for name in features])
+    options = pajson.ParseOptions(
+        explicit_schema=schema, newlines_in_values=False, unexpected_field_behavior="ignore"
+    )
+    reading = pajson.ReadOptions(use_threads=False, block_size=len(data) + 1)
+    try:
+        table = pajson.read_json(pa.BufferReader(data), reading, options)
+    except pa.ArrowInvalid:
+        return None
+    return table if is_clean(table, features) else None
+
+
+def _line_by_line(data: bytes, columns: Columns) -> tuple[Floats, Any, pa.Table, list[BadRow], int]:
+    """Values, their rows, extra columns, bad rows, and the number of rows."""
+    values, good, bad, rows = [], [], [], 0
+    extra: dict[str, list[str | None]] = {name: [] for name in columns.extra}
+    for line in _lines(data):
+        if not line.strip():
+            continue
+        found = _object(line)
+        problem = _problem(found, columns.features)
+        if problem is None:
+            values.append([float(found[name]) for name in columns.features])
+            good.append(rows)
+            for name, cells in extra.items():
+                cells.append(_text(found.get(name)))
+        else:
+            text = line.decode("utf-8", "replace")
+            column, why = problem
+            record = {"column": column} if column is not None else {}
+            bad.append(BadRow(rows, why, {**record, "text": text}))
+        rows += 1
+    texts = {name: pa.array(cells, pa.string()) for name, cells in extra.items()}
+    table = pa.table({**texts, "": pa.nulls(len(values))}).select(list(texts))
+    numbers = np.array(values, dtype=np.float64).reshape(len(values), len(columns.features))
+    return numbers, np.array(good, dtype=np.int64), table, bad, rows
+
+
+def _problem(found: Any, features: tuple[str, ...]) -> tuple[str | None, str] | None:
+    """Column, None for the whole line, and problem of a row; None if the row is good."""
+    if not isinstance(found, dict):
+        return None, "it is no JSON object"
+    for name in features:
+        value = found.get(name)
+        if value is None:
+            return name, f"column {name!r} is empty"
+        if _number(value) is None:
+            return name, f"column {name!r} holds {value!r:.60}, which is not a number"
+        if not math.isfinite(value):
+            return name, f"column {name!r} holds {value}, which is not finite"
+    return None
+
+
+def _number(value: Any) -> float | None:
+    """The value as a float; None if it is not a number, or is a truth value."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
+def _object(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _lines(data: bytes) -> list[bytes]:
+    return data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+
+
+def _text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,268 @@
+"""Text files in blocks of whole lines: from disks, pipes and growing files.
+
+Each block has the offset of its first byte, from which reading can be resumed.
+"""
+
+import hashlib
+import os
+import select
+import time
+from collections.abc import Callable, Iterator
+from enum import Enum, auto
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from spclust.tables.chunks import Chunk, Position
+from spclust.tables.formats import codec_of_start
+from spclust.tables.inputs import STDIN
+from spclust.tables.table_error import TableError, sentence_of
+
+_QUIET = 0.3  # seconds without a new byte after which the bytes so far are passed on
+_LONGEST_RECORD = 64_000_000  # bytes: a longer one is taken for a file that is no table
+_IDENTITY = 4096  # bytes at the beginning whose digest identifies a file
+
+NOT_THE_INPUT = (
+    "is not the input that the checkpoint was made with: name that one, or remove the "
+    "checkpoint to start anew."
+)
+
+Stopped = Callable[[], bool]
+
+
+class _State(Enum):
+    """Why a read returned."""
+
+    MORE = auto()  # enough bytes are there, and more may follow at once
+    QUIET = auto()  # no byte came for a moment
+    ENDED = auto()  # the file has no more bytes, so far
+
+
+class Block(NamedTuple):
+    """Whole lines of a text."""
+
+    offset: int  # of the first byte, in the uncompressed text
+    data: bytes
+    consumed: int  # bytes of the file read so far, before decompression
+
+
+class TextFile:
+    """A text file or standard input, decompressed and converted to UTF-8."""
+
+    def __init__(self, path: str, encoding: str, *, follow: bool, stopped: Stopped) -> None:
+        self.path, self.follow, self.stopped = path, follow, stopped
+        # Unbuffered: a thread waiting in a buffered read holds a lock that Python needs at exit.
+        source = 0 if path == STDIN else path
+        self._raw = open(source, "rb", buffering=0, closefd=path != STDIN)  # noqa: SIM115
+        self.consumed = 0  # bytes of the file, before decompression
+        self._start = self._first_bytes()
+        self._peeked = b""  # text that was read and put back
+        self._seen = b""  # the first bytes of the text, for its identity
+        self._stream = self._decoded(encoding)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._raw.close()
+
+    def _first_bytes(self) -> bytes:
+        start = b""
+        while len(start) < 4 and (more := self._raw.read(4 - len(start))):
+            start += more
+        return start
+
+    def _decoded(self, encoding: str) -> Any:
+        """Stream that decompresses and decodes the file; None if it is plain UTF-8."""
+        codec, other = codec_of_start(self._start), not _is_utf8(encoding)
+        if not codec and not other:
+            return None
+        if self.follow:
+            raise TableError(f"--follow reads plain text in UTF-8, which {self.path!r} is not.")
+        stream: Any = pa.PythonFile(_RawBytes(self), mode="r")
+        if codec:
+            stream = pa.CompressedInputStream(stream, codec)
+        return pa.transcoding_input_stream(stream, encoding, "utf-8") if other else stream
+
+    def read_raw(self, size: int) -> bytes:
+        """Up to `size` bytes before decompression, as soon as there are any; none at the end."""
+        data, self._start = self._start[:size], self._start[size:]
+        if not data:
+            data = self._raw.read(size) or b""
+        self.consumed += len(data)
+        return data
+
+    def _read(self, size: int) -> bytes:
+        if self._peeked:
+            data, self._peeked = self._peeked[:size], self._peeked[size:]
+            return data
+        try:
+            data = self.read_raw(size) if self._stream is None else bytes(self._stream.read(size))
+        except UnicodeError as error:
+            raise TableError(f"{self.path!r} is of another encoding: {error}.") from None
+        except OSError as error:  # a compressed file is truncated or damaged
+            raise TableError(f"{self.path!r} cannot be read: {sentence_of(error)}") from None
+        if len(self._seen) < _IDENTITY:
+            self._seen += data[: _IDENTITY - len(self._seen)]
+        return data
+
+    def read_fully(self, size: int) -> bytes:
+        """Exactly `size` bytes, or fewer at the end of the text."""
+        pending = bytearray()
+        while len(pending) < size and (data := self._read(size - len(pending))):
+            pending += data
+        return bytes(pending)
+
+    def identity(self, length: int = _IDENTITY) -> str:
+        """Length and digest of the beginning of the text, as far as it was read."""
+        start = self._seen[:length]
+        return f"{len(start)} {hashlib.sha256(start).hexdigest()[:32]}"
+
+    def require_identity(self, identity: str) -> None:
+        """Raise TableError if the text begins otherwise than the one of this identity."""
+        length = int(identity.split()[0])
+        if len(self._seen) >= length and self.identity(length) != identity:
+            raise TableError(f"{self.path!r} {NOT_THE_INPUT}")
+
+    def put_back(self, data: bytes) -> None:
+        """Put bytes back: the next read returns them again."""
+        self._peeked = data + self._peeked
+
+    def peek(self, size: int) -> bytes:
+        """About `size` bytes of the first lines, at least two lines if there are two."""
+        pending = bytearray()
+        while True:
+            state = self._fill(pending, max(size, _IDENTITY))
+            if state is _State.MORE or self._is_final(state) or self.stopped():
+                break
+            if pending.count(b"\n") > 1:
+                break
+            time.sleep(_QUIET if state is _State.ENDED else 0.0)
+        self.put_back(bytes(pending))
+        return bytes(pending)
+
+    def blocks(self, size: int, offset: int, cut: Callable[[bytes], int]) -> Iterator[Block | None]:
+        """Blocks of about `size` bytes from an offset on; None when a growing file pauses.
+
+        `cut` returns how many bytes at the beginning of its argument are whole records.
+        """
+        self._skip(offset)
+        pending, paused = bytearray(), False
+        while True:
+            state = self._fill(pending, size)
+            stopped, final = self.stopped(), self._is_final(state)
+            if stopped and not self.follow:
+                return
+            whole = len(pending) if final else cut(bytes(pending))
+            if whole:
+                yield Block(offset, bytes(pending[:whole]), self.consumed)
+                del pending[:whole]
+                offset += whole
+                paused = False
+            elif len(pending) > _LONGEST_RECORD:
+                raise TableError(
+                    f"{self.path!r} has a record of more than 64 MB that does not end: is it text, "
+                    "with all quotes closed?"
+                )
+            if final or stopped:
+                return
+            if state is not _State.MORE and not paused:
+                yield None
+                paused = True
+            if state is _State.ENDED:
+                self._wait()
+
+    def _is_final(self, state: "_State") -> bool:
+        """True if no byte can follow any more."""
+        return state is _State.ENDED and (not self.follow or self.path == STDIN)
+
+    def _wait(self) -> None:
+        if os.fstat(self._raw.fileno()).st_size < self.consumed:
+            raise TableError(f"{self.path!r} was truncated while it was followed.")
+        time.sleep(_QUIET)
+
+    def _fill(self, pending: bytearray, size: int) -> "_State":
+        """Read up to `size` bytes until no more come. Modified in place: pending."""
+        wanted = len(pending) + size
+        while len(pending) < wanted and not self.stopped():
+            if self.follow and self.path == STDIN and not (self._start or self._peeked):
+                ready, _, _ = select.select([self._raw], [], [], _QUIET)
+                if not ready:
+                    return _State.QUIET
+            data = self._read(wanted - len(pending))
+            if not data:
+                return _State.ENDED
+            pending += data
+        return _State.MORE
+
+    def _skip(self, offset: int) -> None:
+        """Go to an offset: by a seek in a plain file, else by reading up to it."""
+        plain = self._stream is None and os.path.isfile(self.path)
+        left = offset
+        while left:
+            data = self._read(min(left, 1_000_000))
+            left -= len(data)
+            if not data or (plain and os.path.getsize(self.path) < offset):
+                raise TableError(f"{self.path!r} {NOT_THE_INPUT}")
+            if plain and not self._peeked:
+                self._raw.seek(offset)
+                self.consumed, left = offset, 0
+
+
+class _RawBytes:
+    """The bytes of a text file before decompression, as a file for PyArrow."""
+
+    closed = False
+
+    def __init__(self, text: TextFile) -> None:
+        self._text = text
+
+    def read(self, size: int = -1) -> bytes:
+        return self._text.read_raw(size if size > 0 else 1_000_000)
+
+
+def chunks_of(
+    text: TextFile,
+    size: int,
+    since: Position | None,
+    start: int,
+    cut: Callable[[bytes], int],
+    parse: Callable[[Block, int], Chunk],
+) -> Iterator[Chunk | None]:
+    """Chunks of a text from a position on; None when a growing file pauses.
+
+    The first row of the text starts at the byte `start`. `cut` is that of `TextFile.blocks`;
+    `parse` makes a chunk of a block and the number of its first row.
+    """
+    offset, row = (max(since.offset, start), since.offset_row) if since else (start, 0)
+    for block in text.blocks(size, offset, cut):
+        if since and since.identity:
+            text.require_identity(since.identity)
+        if block is None:
+            yield None
+            continue
+        chunk = parse(block, row)
+        yield chunk
+        row = chunk.end_row
+    if since and row < since.row and not text.stopped():
+        raise TableError(f"{text.path!r} {NOT_THE_INPUT}")
+
+
+def _is_utf8(encoding: str) -> bool:
+    return encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
+
+
+def whole_lines(data: bytes) -> int:
+    """Number of bytes up to the end of the last whole line."""
+    return data.rfind(b"\n") + 1
+
+
+def whole_records(data: bytes) -> int:
+    """Number of bytes up to the last end of line that is not inside a quoted cell."""
+    end = whole_lines(data)
+    if b'"' not in data[:end]:
+        return end
+    quotes = data.count(b'"', 0, end)
+    while end and quotes % 2:
+        earlier = data.rfind(b"\n", 0, end - 1) + 1
+        quotes -= data.count(b'"', earlier, end)
+        end = earlier
+    return end

@@ -1,0 +1,220 @@
+"""Writers, batch by batch: tables in any format, and records as NDJSON.
+
+All files but those of Parquet and Arrow can be truncated to an earlier length and continued.
+"""
+
+import csv
+import io
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from typing import IO, Any, Protocol, TypeAlias
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+
+from spclust.tables.formats import Format, codec_of, ending_of, format_of
+from spclust.tables.table_error import TableError
+
+AnyPath: TypeAlias = str | os.PathLike[str]
+
+STDOUT = "-"
+_ROWS_OF_A_GROUP = 100_000  # of Parquet: many small groups would be slow to read
+
+
+class AppendFile:
+    """A file, or standard output, that bytes are appended to."""
+
+    def __init__(self, path: AnyPath, keep: int | None = None) -> None:
+        """Start a file, or truncate it to its first `keep` bytes and go on there."""
+        self.path = str(path)
+        self._file: IO[bytes]
+        if self.path == STDOUT:
+            self._file, self.length = sys.stdout.buffer, 0
+            return
+        if keep is not None and (
+            not os.path.isfile(self.path) or os.path.getsize(self.path) < keep
+        ):
+            raise TableError(
+                f"{self.path!r} is shorter than when the checkpoint was made, {keep} bytes: it was "
+                "changed. Remove the checkpoint to start anew."
+            )
+        self._file = open(self.path, "wb" if keep is None else "r+b", buffering=0)  # noqa: SIM115
+        if keep is not None:
+            self._file.truncate(keep)
+            self._file.seek(keep)
+        self.length = keep or 0
+
+    def write(self, data: bytes) -> None:
+        """Append bytes; an OSError names the file."""
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[self._file.write(view) :]
+            self._file.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, self.path) from None
+        self.length += len(data)
+
+    def sync(self) -> int:
+        """Flush the file to the disk; its length in bytes."""
+        if self.path != STDOUT:
+            os.fsync(self._file.fileno())
+        return self.length
+
+    def close(self) -> None:
+        """Close the file."""
+        if self.path != STDOUT:
+            self._file.close()
+
+
+class RecordWriter(AppendFile):
+    """Writer of NDJSON, one record per line."""
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Append a record."""
+        self.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+
+
+class TableWriter(Protocol):
+    """Writer of a table."""
+
+    def add(self, table: pa.Table) -> None:
+        """Append rows."""
+        ...
+
+    def sync(self) -> int:
+        """Flush the file to the disk; its length in bytes."""
+        ...
+
+    def close(self) -> None:
+        """Finish the file."""
+        ...
+
+
+def require_writable(targets: Iterable[AnyPath | None], inputs: list[str]) -> None:
+    """Raise TableError if a file could not be written, or would replace an input.
+
+    To be called before a long run, not at its end.
+    """
+    for target in map(str, filter(None, targets)):
+        if target == STDOUT:
+            continue
+        folder = os.path.dirname(target) or "."
+        if not os.path.isdir(folder):
+            raise TableError(f"{target!r} cannot be written: there is no folder {folder!r}.")
+        if os.path.isdir(target):
+            raise TableError(f"{target!r} cannot be written: it is a folder.")
+        for name in inputs:
+            both = os.path.exists(target) and os.path.exists(name)
+            if both and os.path.samefile(target, name):
+                raise TableError(f"{target!r} is an input: name another file to write to.")
+
+
+def require_truncatable(path: str, given: Format | None) -> None:
+    """Raise TableError if a file could not be truncated to a checkpoint."""
+    if path == STDOUT:
+        raise TableError(
+            "Output on standard output cannot be taken back after a crash: with --checkpoint "
+            "write labels to a file."
+        )
+    if format_of(path, given) is Format.PARQUET or (
+        format_of(path, given) is Format.ARROW and ending_of(path) != ".arrows"
+    ):
+        raise TableError(
+            f"{path!r} is of a format that cannot be truncated to a checkpoint: write labels as "
+            ".csv, .tsv, .ndjson (also .gz, .zst, .lz4) or as a stream of Arrow, .arrows."
+        )
+
+
+def open_writer(path: str, given: Format | None = None, keep: int | None = None) -> TableWriter:
+    """Writer of a file by its format; it goes on after the first `keep` bytes, if given."""
+    kind = format_of(path, given)
+    if kind is Format.PARQUET or (kind is Format.ARROW and ending_of(path) != ".arrows"):
+        if path == STDOUT and kind is Format.ARROW:
+            return _AppendingWriter(AppendFile(path), kind, None)
+        return _FooterWriter(path, kind)
+    return _AppendingWriter(AppendFile(path, keep), kind, codec_of(path))
+
+
+class _AppendingWriter:
+    """Writer of batches as bytes, one after the other, each compressed by itself."""
+
+    def __init__(self, file: AppendFile, kind: Format, codec: str | None) -> None:
+        if codec == "bz2":
+            raise TableError(f"{file.path!r}: labels can be compressed as .gz, .zst or .lz4.")
+        self._file, self._kind = file, kind
+        self._codec = None if codec is None else pa.Codec(codec)
+
+    def add(self, table: pa.Table) -> None:
+        """Append rows, with a header before the first ones."""
+        data = _encoded(table, self._kind, first=self._file.length == 0)
+        if self._codec is not None:
+            data = self._codec.compress(data, asbytes=True)
+        self._file.write(data)
+
+    def sync(self) -> int:
+        """Flush the file to the disk; its length in bytes."""
+        return self._file.sync()
+
+    def close(self) -> None:
+        """Finish the file."""
+        self._file.close()  # the end marker of an Arrow stream is optional
+
+
+def _encoded(table: pa.Table, kind: Format, *, first: bool) -> bytes:
+    if kind is Format.ARROW:
+        parts = [batch.serialize().to_pybytes() for batch in table.combine_chunks().to_batches()]
+        return b"".join([table.schema.serialize().to_pybytes() if first else b"", *parts])
+    if kind is Format.NDJSON:
+        rows = (json.dumps(row, ensure_ascii=False) for row in table.to_pylist())
+        return "".join(f"{row}\n" for row in rows).encode()
+    sink, header = pa.BufferOutputStream(), io.StringIO()
+    delimiter = "\t" if kind is Format.TSV else ","
+    if first:  # by Python, which quotes only those names that need it
+        csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(table.column_names)
+    pacsv.write_csv(table, sink, pacsv.WriteOptions(include_header=False, delimiter=delimiter))
+    return b"".join([header.getvalue().encode(), sink.getvalue()])
+
+
+class _FooterWriter:
+    """Writer of a Parquet or Arrow file, which has a footer and is readable once it is closed."""
+
+    def __init__(self, path: str, kind: Format) -> None:
+        if path == STDOUT:
+            raise TableError("Parquet cannot be written to standard output: name a file.")
+        self._path, self._kind = path, kind
+        self._writer: Any = None
+        self._waiting: list[pa.Table] = []
+        self._rows = 0
+
+    def add(self, table: pa.Table) -> None:
+        """Append rows."""
+        self._waiting.append(table)
+        self._rows += len(table)
+        if self._rows >= _ROWS_OF_A_GROUP:
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self._waiting:
+            return
+        table = pa.concat_tables(self._waiting).combine_chunks()
+        if self._writer is None:
+            make = pq.ParquetWriter if self._kind is Format.PARQUET else pa.ipc.new_file
+            self._writer = make(self._path, table.schema)
+        self._writer.write_table(table)
+        self._waiting, self._rows = [], 0
+
+    def sync(self) -> int:
+        """Return 0: such a file cannot be truncated, so its length is of no use."""
+        return 0
+
+    def close(self) -> None:
+        """Finish the file."""
+        self._flush()
+        if self._writer is not None:
+            self._writer.close()
