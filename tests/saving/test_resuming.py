@@ -16,10 +16,11 @@ from spclust import SPC
 from spclust.algorithm import kernels
 from spclust.datasets import make_drifting
 from spclust.persistence import container
+from spclust.persistence.logical_state import content_of
 from spclust.state.creation import empty
 from spclust.state.kinds import Room
 from spclust.stream.stream import Stream
-from tests.saving.common import COVARIANCES, slots_behind, state_of
+from tests.saving.common import COVARIANCES, ROOT, slots_behind, state_of
 from tests.saving.crafted_models import KINDS
 from tests.strategies import online_params, seeds, streams
 
@@ -104,46 +105,59 @@ def test_memory_that_grew_and_directions_that_were_given_up_come_back():
         assert state_of(again.partial_fit(3.0 * X)) == state_of(model.partial_fit(3.0 * X))
 
 
-@pytest.mark.parametrize("covariance", COVARIANCES)
+@pytest.mark.parametrize("covariance", ["full", "lowrank"])
+@pytest.mark.parametrize("moment", ["before", "after"])
 @given(seed=seeds)
-@settings(max_examples=5)
-def test_a_model_that_was_interrupted_before_it_pruned_comes_back(covariance, seed):
-    X = np.random.default_rng(seed).normal(scale=4.0, size=(70, 3))
-    learn_with_interrupts(SPC(7, beta=0.3, w_min=0.2, covariance_type=covariance), X)
+@settings(max_examples=10)
+def test_a_model_that_was_interrupted_while_it_pruned_comes_back(covariance, moment, seed):
+    interrupted_while_pruning(covariance, moment, seed)
 
 
 @pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("scale", [1.0, "auto"])
 @given(seed=seeds)
 @settings(max_examples=5)
-def test_a_model_that_was_interrupted_before_a_rare_union_comes_back(d, seed):
-    """One that takes the general union, when the structure has its new slot already."""
+def test_a_model_that_was_interrupted_before_a_rare_union_comes_back(d, scale, seed):
+    interrupted_before_rare_unions(d, scale, seed)
+
+
+def test_interrupts_leave_all_that_can_be_left_to_do():
+    """The two tests above are worth something: there is more to prune, to merge, to measure."""
+    states = [s for seed in range(8) for s in interrupted_while_pruning("full", "before", seed)]
+    states += [s for seed in range(8) for s in interrupted_before_rare_unions(2, 1.0, seed)]
+    assert any(s["prune_from"] > 0 for s in states)
+    assert any(s["live"] > s["n_structures"] for s in states)
+    assert any(s["stale"] > 0 for s in states)
+
+
+def interrupted_while_pruning(covariance, moment, seed):
+    X = np.random.default_rng(seed).normal(scale=4.0, size=(150, 3))
+    params = {"beta": 0.3, "w_min": 0.3, "nlt_max": 9.0, "scale": 1.0}
+    return learn_with_interrupts(SPC(7, **params, covariance_type=covariance), X, moment)
+
+
+def interrupted_before_rare_unions(d, scale, seed):
+    """Where the formulas for two features lose digits; the structure may have a new slot then."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(70, d)) * 10.0 ** rng.uniform(0.0, 10.0, size=(70, 1))
-    learn_with_interrupts(SPC(7, w_min=0.0, covariance_type="full"), X)
+    model = SPC(7, w_min=0.0, covariance_type="full", scale=scale)
+    return learn_with_interrupts(model, X, "before")
 
 
-@pytest.mark.parametrize("n", [2, 7])
-def test_a_model_that_was_interrupted_between_two_prunes_comes_back(n):
-    """A structure has absorbed another one, and has not been measured since."""
-    X = np.random.default_rng(n).normal(scale=4.0, size=(300, 2))
-    model = SPC(n, beta=0.3, w_min=0.6, nlt_max=9.0, covariance_type="full")
-    assert learn_with_interrupts(model, X, before="measure_slot") > 1
+def learn_with_interrupts(model, X, moment):
+    """Interrupt a model before or after each general union, and save it: it learns the same.
 
-
-def learn_with_interrupts(model, X, before="make_general_merge"):
-    """Interrupt a model whenever something rare is to be done, and save it: it learns the same.
-
-    Returns the number of interrupts.
+    Returns the scalars that were saved at each interrupt.
     """
-    whole, kept, interrupts = clone(model).fit(X), model.fit(X[:5]), 0
+    whole, kept, states = clone(model).fit(X), model.fit(X[:5]), []
     saved = SPC.from_bytes(kept.to_bytes())
     while kept.n_samples_seen_ < len(X):
         for each in (kept, saved):
             with pytest.MonkeyPatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
-                patch.setattr(kernels, before, interrupt)
+                patch.setattr(kernels, "union_kernel", interrupted(kernels.union_kernel, moment))
                 each.partial_fit(X[each.n_samples_seen_ :])
         if kept._fitted.last_batch.seen is None:  # interrupted
-            interrupts += 1
+            states.append(content_of(saved._stream)[0])
             assert saved.clustering(eps=0.5).size == len(saved.structures_.mean)
             saved = SPC.from_bytes(saved.to_bytes())
             assert len(saved.labels_) == 0
@@ -154,9 +168,24 @@ def learn_with_interrupts(model, X, before="make_general_merge"):
     for each in (kept, saved, whole):
         each.partial_fit(X[:1])
     assert same_models(saved, kept)
-    work = {"rescans": b""}  # what was interrupted is searched for once more
+    # What was interrupted is searched for, and measured, once more.
+    work = dict.fromkeys(("rescans", "evaluations"), b"")
     assert state_of(saved) | work == state_of(whole) | work
-    return interrupts
+    return states
+
+
+def interrupted(union_kernel, moment):
+    """A general union that is interrupted before or after its work."""
+
+    def kernel_of(kind):
+        def unite(*memory):
+            if moment == "after":
+                union_kernel(kind)(*memory)
+            raise KeyboardInterrupt
+
+        return unite
+
+    return kernel_of
 
 
 def test_a_model_that_was_interrupted_before_its_memory_grew_comes_back(monkeypatch):
@@ -279,7 +308,26 @@ def test_what_is_no_number_cannot_be_saved(X):
     assert (again.n_structures, again.extra) == (5, 2.5)
 
 
-# Clusters
+# For ever
+
+
+def test_a_model_of_format_1_can_be_read_for_ever():
+    """The file was written when there was no other format; every version reads the same."""
+    model = SPC.load(ROOT / "tests" / "data" / "model_v1.spc")
+    assert model.get_params()["n_structures"] == 5
+    assert model.get_params()["beta"] == 0.01
+    assert model.feature_names_in_.tolist() == ["length", "größe"]
+    assert model.n_samples_seen_ == 60
+    assert model.structures_.count.tolist() == COUNTS
+    assert model.predict(pd.DataFrame(POINTS, columns=["length", "größe"])).tolist() == CLUSTERS
+    assert model.labels_.tolist() == [0] * 30 + [1] * 30
+    assert model.partial_fit(
+        pd.DataFrame(POINTS, columns=["length", "größe"])
+    ).n_samples_seen_ == 60 + len(POINTS)
+
+
+POINTS = [[0.0, 0.0], [10.0, 10.0], [1.0, -1.0], [9.0, 12.0]]
+CLUSTERS, COUNTS = [0, 1, 0, 1], [29, 1, 28, 1, 1]
 
 
 def test_names_of_clusters_and_events_come_back():
