@@ -59,7 +59,9 @@ def test_the_page_lists_all_arrays_and_their_shapes(kind):
             name in ("nearest", "first") and array.dtype.kind == "u"
         )
     assert checked >= 17
-    covariance = re.search(rf"^\| `{state['covariance_type']}` \| (\(.+?\)) \| (\(.+\))", PAGE, re.M)
+    covariance = re.search(
+        rf"^\| `{state['covariance_type']}` \| (\(.+?\)) \| (\(.+\))", PAGE, re.M
+    )
     if kind != "lowrank":
         text = [one.replace("d (d + 1)", "d * (d + 1)") for one in covariance.groups()]
         expected = [eval(one, {"g": g, "d": d}) for one in text]

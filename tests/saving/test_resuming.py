@@ -83,6 +83,31 @@ def test_free_slots_are_those_of_an_empty_state(kind, scale):
     assert {name: rows.tobytes() for name, rows in slots_behind(saved)} != expected
 
 
+def test_relations_are_those_of_one_connection(X):
+    model = SPC(10).fit(X)
+    s = SPC.from_bytes(model.to_bytes())._stream.structures
+    k = s.live
+    assert set(s.connection[:k]) == {s.connections} == {1}
+    assert np.array_equal(s.odds_back[:k, :k], s.odds[:k, :k].T)
+    assert np.all(s.odds[:k, :k].diagonal() == np.inf)
+
+
+def test_the_last_automatic_cut_comes_back():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(1500, 2)) + 7.0 * rng.integers(3, size=(1500, 1))
+    whole = SPC(12).fit(X[:1300])
+    s = whole._stream.structures
+    assert set(s.cluster[: s.live]) >= {
+        0,
+        1,
+        2,
+    }  # some were given to a cluster, and some came later
+    assert s.cut_due > 1300
+    again = SPC.from_bytes(whole.to_bytes())
+    assert same_models(again, whole)
+    assert same_models(again.partial_fit(X[1300:]), whole.partial_fit(X[1300:]))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_cut_of_a_stream_is_a_good_one(kind):
     covariance, d = KINDS[kind]

@@ -28,8 +28,10 @@ from spclust.state.kinds import FULL, LOWRANK, NAMES, SPHERICAL
 from spclust.state.structures import Structures
 from spclust.stream.stream import Stream
 
-# Arrays with one entry for each slot, which a file and a state have under the same name.
-_PER_SLOT = (*("total", "damping", "count", "age", "recent", "id", "least", "renewals", "bound"),)
+# Arrays with one entry for each structure that a file and a state have under the same name.
+_PER_STRUCTURE = (
+    *("total", "damping", "count", "age", "recent", "id", "least", "renewals", "bound"),
+)
 _SAME_EXPONENT = 1e-6  # relative: versions differ in how they round 1 / (m - 1)
 
 
@@ -64,7 +66,7 @@ def content_of(stream: Stream) -> tuple[dict[str, Any], dict[str, Array]]:
 
 def _structures_of(s: Structures) -> dict[str, Array]:
     k = s.live
-    arrays = {name: s.views[name][:k] for name in _PER_SLOT}
+    arrays = {name: s.views[name][:k] for name in _PER_STRUCTURE}
     means = {"anchor": _lanes(s.anchor, k), "drift": _lanes(s.drift, k)}
     return {**means, **arrays, "cluster": s.cluster[:k] - 1}
 
@@ -202,7 +204,7 @@ def _state_of(params: Params, scalars: Scalars, arrays: Mapping[str, Array]) -> 
     slots = np.arange(k)
     for name in ("anchor", "drift"):
         s.views[name][slots // LANES, :, slots % LANES] = arrays[name]
-    for name in _PER_SLOT:
+    for name in _PER_STRUCTURE:
         s.views[name][:k] = arrays[name]
     s.cluster[:k] = arrays["cluster"] + 1
     if s.kind == LOWRANK:
