@@ -19,8 +19,9 @@ class Scratch(Record):
     # The next merge, if it takes the general union of covariances
     keeper = Integer()  # slot of the union
     other = Integer()  # slot of the other structure
-    light = Flag()  # the cause is that one of them is too light
-    united = Flag()  # the union is done, and the other structure is to be removed
+    light = Flag()  # because one of them is too light
+    pending = Flag()  # it is to be done
+    united = Flag()  # it is done, and the other structure is to be removed
 
     n = Extent()  # slots
     d = Extent()  # features
