@@ -22,7 +22,7 @@ from tests.strategies import rates, seeds, windows
 
 damping_sum = compiled(damping_sum)
 merged_mean = compiled(merged_mean)
-merged_spread = compiled(merged_spread)
+merged_covariance = compiled(merged_covariance)
 merged_total = compiled(merged_total)
 newer_share = compiled(newer_share)
 updated_total = compiled(updated_total)
