@@ -9,7 +9,7 @@ from spclust.arrays import Integers
 from spclust.estimators import model_file, queries
 from spclust.estimators.fit import online_parameters
 from spclust.estimators.fitted import Fitted
-from spclust.parameters import TABLE, Params
+from spclust.parameters import Params
 from spclust.persistence.atomic_file import AnyPath
 from spclust.stream.stream import PointLearner, Stream
 from spclust.stream.structure_table import StructureTable
@@ -100,7 +100,8 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
 
         Code in the file, if there is any, is not run.
         """
-        return model_file.load(cls, path)
+        model: Self = model_file.load(cls, path)
+        return model
 
     def to_bytes(self) -> bytes:
         """The model as the bytes that `save` writes."""
@@ -109,7 +110,8 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """Load a model from what `to_bytes` returned; a ValueError says why if that fails."""
-        return model_file.from_bytes(cls, data)
+        model: Self = model_file.from_bytes(cls, data)
+        return model
 
     @property
     def _stream(self) -> Stream:
@@ -119,19 +121,9 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
     def _tracker(self) -> Tracker | None:
         return self._fitted.tracker
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        """Note a change of parameters, so that they are checked before the next point."""
-        super().__setattr__(name, value)
-        if name in TABLE:
-            self._learner = None
-            self.__dict__.pop("_valid", None)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_fitted")
-
     def __getstate__(self) -> dict[str, Any]:
         """The state without caches and without rows of data."""
-        if self.__sklearn_is_fitted__() and self._fitted.last_batch.rows is not None:
+        if hasattr(self, "_fitted") and self._fitted.last_batch.rows is not None:
             if self._fitted.last_batch.seen == self._stream.seen:
                 self.labels_  # noqa: B018 - computed now: the rows are not kept
             self._fitted.last_batch = self._fitted.last_batch._replace(rows=None)

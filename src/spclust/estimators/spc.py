@@ -14,7 +14,7 @@ from spclust.estimators.fit import as_row, fit
 from spclust.estimators.fitted_estimator import FittedEstimator
 from spclust.estimators.last_batch import SUPERSEDED
 from spclust.inspection.diagnosis import Finding
-from spclust.parameters import DEFAULTS
+from spclust.parameters import DEFAULTS, TABLE
 from spclust.tracking.tracker import ClusterEvent
 
 _ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
@@ -151,6 +151,16 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
         self.outlier_nlt = outlier_nlt
         self.n_jobs = n_jobs
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Note a change of parameters, so that they are checked before the next point."""
+        super().__setattr__(name, value)
+        if name in TABLE:
+            self._learner = None
+            self.__dict__.pop("_valid", None)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_fitted")
+
     def fit(self, X: Any, y: object = None, *, t: Any = None) -> Self:
         """Learn the rows of X (n, d), in order, as a new stream; the old one is discarded.
 
@@ -235,6 +245,8 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
     def describe(self, what: str = "clusters", as_: str = "numpy") -> Any:
         """A table of the clusters, or of the structures, in the units of the data.
 
+        The columns are explained in `spclust.inspection.description.description`.
+
         Parameters
         ----------
         what : {"clusters", "structures"}, default "clusters"
@@ -242,11 +254,6 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
         as_ : {"numpy", "pandas", "polars"}, default "numpy"
             "numpy" is a dictionary of arrays, one for each column, `centre` and `spread` of shape
             (rows, d). Data frames have a column for each feature of these, such as "centre_x0".
-
-        Returns
-        -------
-        dict or DataFrame
-            The columns are explained in `spclust.inspection.description.description`.
         """
         return queries.describe(self, what, as_)
 
@@ -260,12 +267,8 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
     def watch(self, batches: Iterable[Any]) -> Iterator[ClusterEvent]:
         """Learn batches of rows, one after the other, and yield their events.
 
-        At most the last thousand of each batch, which is as many as are kept.
-
-        Parameters
-        ----------
-        batches : iterable of array-like of shape (n, d)
-            The stream, which may be endless; any iterable of what `partial_fit` takes.
+        `batches` is any iterable, also an endless one, of what `partial_fit` accepts. Of each
+        batch at most the last thousand events are yielded, which is as many as are kept.
         """
         return queries.watch(self, batches)
 
@@ -278,8 +281,6 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        other : SPC
-            Another model of the same parameters and features.
         when : {"concurrent", "later"}, default "concurrent"
             "concurrent": both learnt parts of one stream at the same time, so that neither is older
             (means are weighted by counts, weights are averaged). "later": the other model learnt
