@@ -100,7 +100,8 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
 
         No code is run that the file might hold.
         """
-        return model_file.load(cls, path)
+        model: Self = model_file.load(cls, path)
+        return model
 
     def to_bytes(self) -> bytes:
         """The model as the bytes that `save` writes."""
@@ -109,7 +110,8 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """Load a model from what `to_bytes` gave; a ValueError says why if that cannot be."""
-        return model_file.from_bytes(cls, data)
+        model: Self = model_file.from_bytes(cls, data)
+        return model
 
     @property
     def _stream(self) -> Stream:
