@@ -113,7 +113,7 @@ def against_dense() -> Iterator[Finding]:
     yield Finding('covariance_type="full", a point', 1e3 * kernel, " ms")
     yield Finding("low rank faster than LAPACK", lapack / best * len(X), "x", 200)
     yield Finding('low rank faster than "full"', kernel / best * len(X), "x")
-    size = (stream.pool.nbytes + stream.scratch.nbytes) / 1e6
+    size = (stream.structures.memory.nbytes + stream.scratch.memory.nbytes) / 1e6
     yield Finding("state of low rank", size, " MB", 20, at_least=False)
     purity = sum(np.bincount(y[labels == k]).max() for k in np.unique(labels)) / len(y)
     yield Finding("purity at eps=0.95", purity, "", 1.0)
@@ -149,7 +149,7 @@ def long_stream(points: int) -> Iterator[Finding]:
         spc.partial_fit(X)
         best = min(best, (time.perf_counter() - started) / block)
         quality.append(normalized_mutual_info_score(y, spc.labels_))
-        sizes.append(spc._stream.pool.nbytes / 1e6)
+        sizes.append(spc._stream.structures.memory.nbytes / 1e6)
     full = SPC(**params, covariance_type="full").partial_fit(drift_rows(0, 110, points)[0])
     X, _ = drift_rows(0, 10, points)
     started = time.perf_counter()

@@ -57,7 +57,7 @@ def cost(kind: str, d: int) -> Cost:
         spc.partial_fit(points)
         best = min(best, (time.perf_counter() - started) / n)
     stream = spc._stream
-    return Cost(kind, d, 1e6 * best, stream.pool.nbytes + stream.scratch.nbytes)
+    return Cost(kind, d, 1e6 * best, stream.structures.memory.nbytes + stream.scratch.memory.nbytes)
 
 
 def costs(dimensions: tuple[int, ...] = DIMENSIONS) -> Iterator[Cost]:

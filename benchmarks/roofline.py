@@ -17,7 +17,6 @@ from benchmarks.streams import STREAMS
 from spclust import SPC
 from spclust.numerics.eight import load, same, smallest_of
 from spclust.numerics.memory import aligned
-from spclust.state.structures import GROWN
 
 N = 50
 ROUNDS = 20
@@ -95,7 +94,7 @@ def learnt(name: str) -> tuple[float, int]:
         started = time.perf_counter()
         model.partial_fit(batch)
         times.append((time.perf_counter() - started) / len(batch))
-    return min(times), int(model._stream.pool[GROWN])
+    return min(times), model._stream.structures.grown
 
 
 def main() -> None:
