@@ -5,12 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from spclust.state import kinds
-
-# Each number of features for which loops are written out compiles a kernel of its own, which takes
-# as long as hundreds of streams. Two will do; with any other number kernels are those of 17.
-kinds.FIXED_FEATURES = (7, 10)
-
 # Kernels compile during the first example: the time of one example says nothing. Continuous
 # integration draws the same examples each time; everyone else draws new ones.
 settings.register_profile(

@@ -91,7 +91,7 @@ def everything(model):
     state = {name: value for name, value in vars(model).items() if name != "_stream"}
     return (
         repr(sorted(state.items(), key=str)),
-        model._stream.pool.tobytes(),
+        model._stream.structures.memory.tobytes(),
         model.labels_.tolist(),
     )
 
@@ -151,10 +151,10 @@ def test_parameters_are_checked_in_fit_by_name_range_and_value(name, value):
         model.fit(GOOD)
     assert not hasattr(model, "n_features_in_")
     fitted = SPC(10).fit(GOOD)
-    before = fitted._stream.pool.tobytes()
+    before = fitted._stream.structures.memory.tobytes()
     with pytest.raises(ValueError, match=sentence):
         fitted.set_params(**{name: value}).partial_fit(GOOD)
-    assert fitted._stream.pool.tobytes() == before
+    assert fitted._stream.structures.memory.tobytes() == before
     if name in TABLE:
         assert not TABLE[name].admits(value)
 

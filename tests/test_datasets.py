@@ -68,4 +68,6 @@ def test_many_dimensions_give_the_papers_scores():
     model = SPC(50).fit(X)
     assert purity(y, model.labels_) == 1.0
     assert nmi(y, model.labels_) >= 0.97
-    assert nmi(y, model.clustering(n_clusters=16)[model._last.nearest]) == pytest.approx(1.0)
+    assert nmi(
+        y, model.clustering(n_clusters=16)[model._fitted.last_batch.nearest]
+    ) == pytest.approx(1.0)

@@ -18,12 +18,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import spclust
 from spclust import SPC, decay_from_half_life
-from spclust.algorithm import update as online
+from spclust.algorithm import kernels
+from spclust.estimators import fit as fit_module
 from spclust.estimators import last_batch as last_rows
-from spclust.estimators import spc as estimator
 from spclust.parameters import TABLE
-from spclust.state.kinds import PLANE
-from spclust.stream import query as read_stream
+from spclust.stream import stream as stream_module
+from spclust.stream.query import StreamQuery
 
 VARIANTS = [
     SPC(),
@@ -79,7 +79,7 @@ def test_labels_are_those_of_the_last_batch(X):
 def test_fit_forgets_partial_fit_continues(X):
     once = SPC(10).fit(X)
     again = SPC(10).fit(X[::-1]).fit(X)
-    assert once._stream.pool.tobytes() == again._stream.pool.tobytes()
+    assert once._stream.structures.memory.tobytes() == again._stream.structures.memory.tobytes()
     assert once.partial_fit(X).n_samples_seen_ == 600
 
 
@@ -132,11 +132,11 @@ def test_reading_between_batches_is_never_out_of_date(X):
 def test_what_the_state_is_built_from_may_not_change_in_the_middle_of_a_stream(X):
     model = SPC(10).fit(X).partial_fit(X)
     for name, value in {"n_structures": 20, "m": 2.0, "scale": 3.0}.items():
-        before = model._stream.pool.tobytes()
+        before = model._stream.structures.memory.tobytes()
         old = model.get_params()[name]
         with pytest.raises(ValueError, match=f"{name} was changed from {old!r} to {value}"):
             model.set_params(**{name: value}).partial_fit(X)
-        assert model._stream.pool.tobytes() == before
+        assert model._stream.structures.memory.tobytes() == before
         model.set_params(**{name: old})
     assert model.partial_fit(X).n_samples_seen_ == 900
 
@@ -145,17 +145,17 @@ def test_clone_knows_nothing_and_pickle_knows_everything(X):
     model = SPC(10, gamma=0.1).fit(X)
     assert not hasattr(clone(model), "n_samples_seen_")
     copy = pickle.loads(pickle.dumps(model))
-    assert copy._stream.pool.tobytes() == model._stream.pool.tobytes()
+    assert copy._stream.structures.memory.tobytes() == model._stream.structures.memory.tobytes()
     assert np.array_equal(copy.partial_fit(X).labels_, model.partial_fit(X).labels_)
-    assert copy._stream.pool.tobytes() == model._stream.pool.tobytes()
+    assert copy._stream.structures.memory.tobytes() == model._stream.structures.memory.tobytes()
 
 
 def test_copies_learn_apart(X):
     model = SPC(10).fit(X)
-    before = model._stream.pool.tobytes()
+    before = model._stream.structures.memory.tobytes()
     for duplicate in (copy.copy(model), copy.deepcopy(model)):
         duplicate.partial_fit(50.0 * X)
-        assert model._stream.pool.tobytes() == before
+        assert model._stream.structures.memory.tobytes() == before
         assert duplicate.n_samples_seen_ == 2 * model.n_samples_seen_
     assert np.array_equal(model.predict(X), model.labels_)
 
@@ -170,39 +170,45 @@ class Interrupted(np.ndarray):
 
 
 def test_an_interrupted_batch_leaves_a_sound_model_that_knows_what_it_learnt(X, monkeypatch):
-    monkeypatch.setattr(read_stream, "_LARGEST_CHUNK", 100)
+    monkeypatch.setattr(stream_module, "_LARGEST_CHUNK", 100)
     model = SPC(10, gamma=1.0, scale=1.0).fit(X)
-    monkeypatch.setattr(estimator, "checked_rows", lambda *_, **__: X.view(Interrupted))
+    monkeypatch.setattr(fit_module, "checked_rows", lambda *_, **__: X.view(Interrupted))
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(X)
     monkeypatch.undo()
     assert model.n_samples_seen_ == 400
     assert len(model.labels_) == 0
     whole = SPC(10, gamma=1.0, scale=1.0).fit(np.concatenate([X, X[:100]]))
-    assert model._stream.pool.tobytes() == whole._stream.pool.tobytes()
+    assert model._stream.structures.memory.tobytes() == whole._stream.structures.memory.tobytes()
     assert len(model.predict(X)) == len(X)
 
 
-def test_an_interrupt_just_before_pruning_is_made_up_for(X, monkeypatch):
+@pytest.mark.parametrize("done", [False, True])
+def test_an_interrupt_of_a_general_union_is_made_up_for(monkeypatch, done):
+    """Before the union is done, or after it."""
+    X = np.random.default_rng(0).normal(size=(300, 3)) * [1.0, 5.0, 9.0]
     params = {"n_structures": 7, "beta": 0.3, "w_min": 0.2, "scale": 1.0}  # 7: no slot to spare
     whole, broken = SPC(**params).fit(X), SPC(**params).fit(X[:10])
-    prune, interrupts = online.make_room, []
+    find_kernel, interrupts = kernels.union_kernel, []
 
-    def interrupted_once_in_a_while(*arguments):
-        if len(interrupts) % 2 == 0:
+    def interrupted_once_in_a_while(kind):
+        def unite(*arguments):
             interrupts.append(broken.n_samples_seen_)
-            raise KeyboardInterrupt
-        interrupts.append(None)
-        prune(*arguments)
+            if done or len(interrupts) % 2 == 0:
+                find_kernel(kind)(*arguments)
+            if len(interrupts) % 2 == 1:
+                raise KeyboardInterrupt
 
-    monkeypatch.setattr(online, "make_room", interrupted_once_in_a_while)
+        return unite
+
+    monkeypatch.setattr(kernels, "union_kernel", interrupted_once_in_a_while)
     while broken.n_samples_seen_ < len(X):
         with contextlib.suppress(KeyboardInterrupt):
             broken.partial_fit(X[broken.n_samples_seen_ :])
     monkeypatch.undo()
     assert len(interrupts) > 10
-    assert broken.partial_fit(X[:1])._stream.pool.tobytes() == (
-        whole.partial_fit(X[:1])._stream.pool.tobytes()
+    assert broken.partial_fit(X[:1])._stream.structures.memory.tobytes() == (
+        whole.partial_fit(X[:1])._stream.structures.memory.tobytes()
     )
 
 
@@ -216,7 +222,7 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was(X, monkeypatch, known):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(read_stream.ReadStream, "nearest", interrupt)
+    monkeypatch.setattr(StreamQuery, "nearest", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X[:3])
     monkeypatch.undo()
@@ -254,13 +260,12 @@ def test_frames_keep_their_names(frame, X):
 
 def test_every_kind_of_array_gives_the_same_and_compiles_nothing_new(X):
     X = X.astype(np.float32).astype(float)
-    expected = SPC(10).fit(X)._stream.pool.tobytes()
+    expected = SPC(10).fit(X)._stream.structures.memory.tobytes()
     read_only = X.copy()
     read_only.flags.writeable = False
     kinds = [X.astype(np.float32), np.asfortranarray(X), read_only, X.tolist(), X[:, ::-1][:, ::-1]]
     for rows in kinds:
-        assert SPC(10).fit(rows)._stream.pool.tobytes() == expected
-    assert len(online.kernels(PLANE).learn_rows.signatures) == 1
+        assert SPC(10).fit(rows)._stream.structures.memory.tobytes() == expected
 
 
 def test_half_life_is_the_number_of_points_after_which_half_is_left():
@@ -285,12 +290,12 @@ def test_rows_are_kept_for_their_labels_only_while_they_are_few(X, monkeypatch):
     buffer = X.copy()
     kept = SPC(10).fit(X).partial_fit(buffer)
     buffer[:] = 1e6  # a buffer that is used again does not change the labels
-    assert kept._last.rows is not None
+    assert kept._fitted.last_batch.rows is not None
     restored = pickle.loads(pickle.dumps(kept))
-    assert restored._last.rows is None
+    assert restored._fitted.last_batch.rows is None
     assert np.array_equal(kept.labels_, expected)
     assert np.array_equal(restored.labels_, expected)
     monkeypatch.setattr(last_rows, "_LARGEST_KEPT", 100)
     at_once = SPC(10).fit(X).partial_fit(X)
-    assert at_once._last.rows is None
+    assert at_once._fitted.last_batch.rows is None
     assert np.array_equal(at_once.labels_, expected)

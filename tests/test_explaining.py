@@ -16,8 +16,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
 from spclust import datasets
+from spclust.covariance import export
 from spclust.inspection import description as describing
-from spclust.state import structures as core_structures
 from tests.fixed import SPC
 from tests.strategies import online_params, streams
 
@@ -26,7 +26,7 @@ KINDS = ["full", "lowrank", "diag", "spherical"]
 
 
 def state(model):
-    return model._stream.pool.tobytes()
+    return model._stream.structures.memory.tobytes()
 
 
 def two_gaussians(d=2, n=2000, seed=0):
@@ -159,7 +159,7 @@ def test_a_thousand_features_take_no_matrix(kind, monkeypatch):
     X = rng.normal(size=(60, 1024)) + 20.0 * rng.integers(2, size=(60, 1))
     model = SPC(8, scale=40.0, covariance_type=kind).fit(X)
     expected = np.sqrt(np.einsum("kcc->kc", model.structures_.covariance))
-    monkeypatch.setattr(core_structures.Spreads, "dense", lambda _: pytest.fail("dense"))
+    monkeypatch.setattr(export.Covariances, "dense", lambda _: pytest.fail("dense"))
     tracemalloc.start()
     told, sentences = model.describe("structures"), model.diagnose()
     _, peak = tracemalloc.get_traced_memory()

@@ -12,7 +12,7 @@ from tests.strategies import online_params, seeds, streams
 
 
 def state(model):
-    return model._stream.pool.tobytes()
+    return model._stream.structures.memory.tobytes()
 
 
 @given(X=streams(), params=online_params(most_structures=20))

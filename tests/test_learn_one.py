@@ -21,7 +21,7 @@ def test_points_learnt_one_by_one_are_learnt_as_a_batch_is(X):
     for x in X:
         single.learn_one(x)
     assert whole._stream.pruned > 0
-    assert single._stream.pool.tobytes() == whole._stream.pool.tobytes()
+    assert single._stream.structures.memory.tobytes() == whole._stream.structures.memory.tobytes()
     assert single.n_samples_seen_ == len(X)
     assert np.array_equal(single.predict(X), whole.labels_)
     with pytest.raises(AttributeError, match="one by one"):
@@ -45,7 +45,7 @@ def test_one_point_may_come_in_any_form(X, form):
     for x in X[:3].astype(np.float32).astype(float):
         model.learn_one(form(x))
         expected.partial_fit(x[np.newaxis])
-    assert model._stream.pool.tobytes() == expected._stream.pool.tobytes()
+    assert model._stream.structures.memory.tobytes() == expected._stream.structures.memory.tobytes()
 
 
 def test_a_strided_point_compiles_nothing_new(X):
@@ -65,7 +65,7 @@ def test_a_single_feature_may_have_any_stride():
         expected.partial_fit(x[np.newaxis, ::2])
         expected.partial_fit(np.repeat(column[:1], 2, axis=1)[:, ::2])
         model.learn_one(column[0])
-    assert model._stream.pool.tobytes() == expected._stream.pool.tobytes()
+    assert model._stream.structures.memory.tobytes() == expected._stream.structures.memory.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -82,10 +82,10 @@ def test_a_single_feature_may_have_any_stride():
 def test_a_bad_point_is_refused_and_nothing_is_lost(X, x, sentence):
     model = SPC(5).fit(X)
     model.learn_one(X[0])
-    before = model._stream.pool.tobytes()
+    before = model._stream.structures.memory.tobytes()
     with pytest.raises(ValueError, match=sentence):
         model.learn_one(x)
-    assert model._stream.pool.tobytes() == before
+    assert model._stream.structures.memory.tobytes() == before
     model.learn_one(X[1])
     assert model.n_samples_seen_ == len(X) + 2
 
@@ -98,10 +98,10 @@ def test_an_array_of_another_shape_is_refused_and_nothing_is_lost(X, stamp, scal
     model = SPC(5, scale=scale).fit(X, t=None if stamp is None else np.full(len(X), stamp))
     for x in X[:2]:
         model.learn_one(x, t=stamp)
-    before = model._stream.pool.tobytes()
+    before = model._stream.structures.memory.tobytes()
     with pytest.raises(ValueError, match=r"shape|features"):
         model.learn_one(np.ones(shape), t=stamp)
-    assert model._stream.pool.tobytes() == before
+    assert model._stream.structures.memory.tobytes() == before
     model.learn_one(X[2], t=stamp)
     assert model.n_samples_seen_ == len(X) + 3
 
@@ -153,10 +153,10 @@ def test_points_in_foreign_byte_order_or_with_masked_cells_are_read_as_they_are(
         model.learn_one(np.frombuffer(x.astype(">f8").tobytes(), ">f8"))
         model.learn_one(x.astype(">f8"))
     expected.partial_fit(np.concatenate([X[:1], np.repeat(X[:4], 2, axis=0)]))
-    assert model._stream.pool.tobytes() == expected._stream.pool.tobytes()
+    assert model._stream.structures.memory.tobytes() == expected._stream.structures.memory.tobytes()
     with pytest.raises(ValueError, match="NaN at row 0, column 1"):
         model.learn_one(np.ma.array([5.0, -999.0], mask=[False, True]))
-    assert model._stream.pool.tobytes() == expected._stream.pool.tobytes()
+    assert model._stream.structures.memory.tobytes() == expected._stream.structures.memory.tobytes()
 
 
 def test_parameters_that_are_not_numbers_are_checked_for_single_points_too(X):
@@ -171,7 +171,7 @@ def test_a_changed_parameter_holds_for_the_next_single_point(X):
     model.learn_one(X[0])
     model.set_params(beta=0.5, gamma=0.1).learn_one(X[1])
     expected.partial_fit(X[:1]).set_params(beta=0.5, gamma=0.1).partial_fit(X[1:2])
-    assert model._stream.pool.tobytes() == expected._stream.pool.tobytes()
+    assert model._stream.structures.memory.tobytes() == expected._stream.structures.memory.tobytes()
     with pytest.raises(ValueError, match="m was changed"):
         model.set_params(m=2.0).learn_one(X[2])
 
@@ -192,4 +192,4 @@ def test_an_interrupt_before_a_single_point_prunes_is_made_up_for(X, monkeypatch
     assert broken.n_samples_seen_ == whole.n_samples_seen_
     if interrupts[-1] == len(X):  # nothing was learnt after it
         broken._stream.make_room()
-    assert broken._stream.pool.tobytes() == whole._stream.pool.tobytes()
+    assert broken._stream.structures.memory.tobytes() == whole._stream.structures.memory.tobytes()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spclust.state.structures import FARTHEST, IN_LOGS, LIVE, view
+from spclust.state.creation import FARTHEST
 from tests.fixed import SPC
 from tests.reference.algorithm1 import Algorithm1
 
@@ -54,8 +54,8 @@ def assert_sound(model):
     table = model.structures_
     for column in (table.mean, table.covariance, table.weight):
         assert np.isfinite(column).all()
-    s = view(model._stream.pool)
-    live = int(s.head[LIVE])
+    s = model._stream.structures
+    live = s.live
     assert np.isfinite(s.whiten).all()
     low = np.tril_indices(table.mean.shape[1])
     for slot, Sigma in enumerate(s.Sigma[:live]):
@@ -92,7 +92,7 @@ def test_a_million_points_through_one_structure():
     assert table.count.tolist() == [1_000_000]
     np.testing.assert_allclose(table.mean[0], X.mean(axis=0), rtol=1e-12)
     # Nothing but rounding may separate the factor from the spread that it was made from.
-    s = view(model._stream.pool)
+    s = model._stream.structures
     W = np.zeros((2, 2))
     W[np.tril_indices(2)] = s.whiten[0, :, 0]
     np.testing.assert_allclose(W @ s.Sigma[0] @ W.T, np.eye(2), atol=1e-10)
@@ -107,8 +107,8 @@ def test_odds_become_logarithms_once_they_leave_the_linear_range_and_order_as_be
         X = np.concatenate([near[:30], reach * far, near[30:]])
         models.append(SPC(12, w_min=0.0).fit(X))
     linear, logs = models
-    assert linear._stream.pool[IN_LOGS] == 0
-    assert logs._stream.pool[IN_LOGS] == 1
+    assert not linear._stream.structures.in_logs
+    assert logs._stream.structures.in_logs
     assert np.array_equal(linear.structures_.count, logs.structures_.count)
     assert np.array_equal(linear.labels_, logs.labels_)
 

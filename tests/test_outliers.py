@@ -31,7 +31,7 @@ FAR = np.array([[10.0, 10.0], [-500.0, 3.0]])  # between the two blobs of X, and
 
 
 def state(model):
-    return model._stream.pool.tobytes()
+    return model._stream.structures.memory.tobytes()
 
 
 @parametrize_with_checks(DETECTORS, xfail_strict=True)

@@ -54,7 +54,7 @@ def test_the_compiled_path_agrees_with_algorithm_1_on_stamped_points(stream):
 
 
 def same_state(a, b):
-    return np.array_equal(a._stream.pool, b._stream.pool, equal_nan=True)
+    return np.array_equal(a._stream.structures.memory, b._stream.structures.memory, equal_nan=True)
 
 
 def clusters(n=900, seed=0):
@@ -151,10 +151,10 @@ def test_dates_count_in_seconds():
 )
 def test_bad_time_stamps_get_a_sentence_and_change_nothing(t, words):
     model = SPC(5).fit(clusters(20), t=np.arange(-20, 0))
-    before = model._stream.pool.copy()
+    before = model._stream.structures.memory.copy()
     with pytest.raises((ValueError, TypeError), match=words):
         model.partial_fit(clusters(3), t=t)
-    assert np.array_equal(model._stream.pool, before)
+    assert np.array_equal(model._stream.structures.memory, before)
 
 
 def test_time_neither_goes_back_between_calls_nor_begins_in_the_middle():
@@ -222,7 +222,9 @@ def test_the_detector_and_river_take_time_stamps_too():
     for (a, b), now in zip(X.tolist(), t.tolist(), strict=True):
         one.learn_one({"b": b, "a": a}, t=now)
     for model in (many, one):
-        assert np.array_equal(model._known.stream.pool, expected._stream.pool)
+        assert np.array_equal(
+            model._known.stream.structures.memory, expected._stream.structures.memory
+        )
     with pytest.raises(ValueError, match="t is missing"):
         one.learn_one({"a": 1.0, "b": 2.0})
     with pytest.raises(ValueError, match="follows"):
@@ -234,16 +236,18 @@ def test_the_detector_and_river_take_time_stamps_too():
 
 def test_a_point_that_is_refused_takes_no_time():
     model = SPC(5, beta=0.1).fit(clusters(20), t=np.arange(20))
-    before = model._stream.pool.copy()
+    before = model._stream.structures.memory.copy()
     with pytest.raises(ValueError, match="NaN"):
         model.learn_one(np.array([np.nan, 0.0]), 1e9)
-    assert np.array_equal(model._stream.pool, before)
+    assert np.array_equal(model._stream.structures.memory, before)
     plain, missing = (spclust.river.SPC(5, beta=0.1) for _ in range(2))
     for each, point in ((plain, {"a": 1.0}), (missing, {"a": 1.0, "b": float("nan")})):
         for i, (a, b) in enumerate(clusters(30).tolist()):
             each.learn_one({"a": a, "b": b}, t=float(i))
         each.learn_one(point, t=100.0)
-    assert np.array_equal(plain._known.stream.pool, missing._known.stream.pool)
+    assert np.array_equal(
+        plain._known.stream.structures.memory, missing._known.stream.structures.memory
+    )
 
 
 def test_stamps_of_many_kinds_and_of_any_size():

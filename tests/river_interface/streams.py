@@ -52,4 +52,4 @@ def learnt(model, points):
 
 def pool(model):
     """The whole state, but for names."""
-    return model._known.stream.pool.tobytes()
+    return model._known.stream.structures.memory.tobytes()

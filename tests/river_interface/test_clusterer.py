@@ -24,7 +24,7 @@ def test_it_is_the_estimator_to_the_last_bit(params, kind, d):
     X, _ = two_blobs(d=d)
     params = {**params, "covariance_type": kind}
     ours, theirs = learnt(SPC(**params), as_points(X)), fixed.SPC(**params).partial_fit(X)
-    assert pool(ours) == theirs._stream.pool.tobytes()
+    assert pool(ours) == theirs._stream.structures.memory.tobytes()
     assert [ours.predict_one(x) for x in as_points(X)] == theirs.predict(X).tolist()
     assert ours.n_clusters == theirs.n_clusters_
     u = [list(ours.typicality_one(x).values()) for x in as_points(X[:20])]
@@ -37,7 +37,7 @@ def test_memory_that_grows_while_pruning_is_the_one_that_is_learnt_into():
     ours, theirs = SPC(**params), fixed.SPC(**params).partial_fit(X)
     for x in X:
         ours.learn_one({f"{j:02}": value for j, value in enumerate(x.tolist())})
-    assert pool(ours) == theirs._stream.pool.tobytes()
+    assert pool(ours) == theirs._stream.structures.memory.tobytes()
 
 
 def test_before_anything_was_learnt():
@@ -142,7 +142,7 @@ def test_parameters_in_flight_count_from_the_next_point_on():
     ours.mutate(changed)
     learnt(ours, as_points(X[150:]))
     theirs.set_params(**changed).partial_fit(X[150:])
-    assert pool(ours) == theirs._stream.pool.tobytes()
+    assert pool(ours) == theirs._stream.structures.memory.tobytes()
     ours.mutate({"eps": 0.0})
     assert ours.n_clusters == len(ours.micro_clusters)
     ours.mutate({"min_samples": 2})

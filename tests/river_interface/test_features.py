@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spclust.river import SPC, named_stream
-from spclust.state.structures import LIVE, view
 from spclust.stream.missing_features import completed, nearest_observed, nlt_observed
 from spclust.stream.new_features import with_new_features
 from tests.river_interface.streams import KINDS, as_points, learnt, lines, pool, two_blobs
@@ -151,11 +150,11 @@ def test_new_features_leave_all_distances_as_they_are(kind, d):
     X, _ = lines(100, d, seed=1)
     model = learnt(SPC(n_structures=9, covariance_type=kind), as_points(X))
     stream, first = model._known.stream, np.array([5.0, -3.0])
-    before = stream.pool.tobytes()
+    before = stream.structures.memory.tobytes()
     wider = with_new_features(stream, model._params_for(d + 2), first)
-    assert stream.pool.tobytes() == before
-    live = int(stream.pool[LIVE])
-    s, t = view(stream.pool), view(wider.pool)
+    assert stream.structures.memory.tobytes() == before
+    live = stream.structures.live
+    s, t = stream.structures, wider.structures
     for part in ("odds", "odds_back", "pair"):
         old, new = getattr(s, part), getattr(t, part)
         assert np.array_equal(old[:live, :live], new[:live, :live])

@@ -4,17 +4,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spclust import covariance_union, merge_all
-from spclust.algorithm.footprint import damping_sum
+from spclust.algorithm import footprint
 from spclust.datasets import make_aggregation_like
 from spclust.metrics import nmi
 from tests.fixed import SPC
+from tests.parts import compiled
 from tests.strategies import online_params, seeds, streams
+
+damped = compiled(footprint.damping_sum)
 
 TYPES = ("full", "diag", "spherical", "lowrank")
 
 
 def state(model):
-    return model._stream.pool.tobytes()
+    return model._stream.structures.memory.tobytes()
 
 
 @settings(max_examples=60)
@@ -69,13 +72,13 @@ def test_two_structures_become_one_by_the_papers_equations(when, gamma, beta):
     a, b = two(gamma, beta)
     one, other = a.structures_, b.structures_
     merged = merge_all([a, b], when=when).structures_
-    share = damping_sum(gamma, 3.0) / damping_sum(gamma, 8.0)  # Eq. 10
-    total = np.exp(-beta * other.age) * one.weight * damping_sum(beta, float(one.age[0]))
-    total += other.weight * damping_sum(beta, float(other.age[0]))  # Eq. 12
-    weight = total / damping_sum(beta, float(one.age[0] + other.age[0]))
+    share = damped(gamma, 3.0) / damped(gamma, 8.0)  # Eq. 10
+    total = np.exp(-beta * other.age) * one.weight * damped(beta, float(one.age[0]))
+    total += other.weight * damped(beta, float(other.age[0]))  # Eq. 12
+    weight = total / damped(beta, float(one.age[0] + other.age[0]))
     if when == "concurrent":
         share = 3 / 8
-        masses = [damping_sum(beta, float(each.age[0])) for each in (one, other)]
+        masses = [damped(beta, float(each.age[0])) for each in (one, other)]
         weight = (masses[0] * one.weight + masses[1] * other.weight) / sum(masses)
     mean = one.mean + share * (other.mean - one.mean)
     np.testing.assert_allclose(merged.mean, mean)
@@ -97,11 +100,10 @@ def test_weights_on_the_common_clock_fade_as_all_others_do():
     rng = np.random.default_rng(2)
     shards = [SPC(10, beta=0.05).fit(rng.normal(size=(90, 2)) * 5) for _ in range(3)]
     s = merge_all(shards)._stream
-    from spclust.state.structures import LIVE, view
 
-    live, pool = int(s.pool[LIVE]), view(s.pool)
-    ages = pool.age[:live]
-    np.testing.assert_allclose(pool.mass[:live], [damping_sum(0.05, age) for age in ages])
+    live, s = s.structures.live, s.structures
+    ages = s.age[:live]
+    np.testing.assert_allclose(s.damping[:live], footprint.damping_sums(0.05, ages))
 
 
 def test_the_same_order_gives_the_same_bits_and_any_order_the_same_clusters():
@@ -228,7 +230,7 @@ def test_a_decay_that_was_changed_is_used():
     assert a.merge(b)._stream.params.beta == 0.5
 
 
-def test_very_many_models_are_united_in_groups():
+def test_very_many_models_are_combined_in_groups():
     rng = np.random.default_rng(0)
     models = [SPC(100).fit(rng.normal(size=(101, 2)) + 100 * (k % 3)) for k in range(45)]
     merged = merge_all(models)

@@ -11,6 +11,7 @@ from spclust.algorithm.footprint import (
     newer_share,
     updated_total,
 )
+from tests.parts import compiled
 from tests.reference.batch_sums import (
     damping_sum_eq8,
     mean_eq5,
@@ -18,6 +19,13 @@ from tests.reference.batch_sums import (
     weight_eq7,
 )
 from tests.strategies import rates, seeds, windows
+
+damping_sum = compiled(damping_sum)
+merged_mean = compiled(merged_mean)
+merged_spread = compiled(merged_spread)
+merged_total = compiled(merged_total)
+newer_share = compiled(newer_share)
+updated_total = compiled(updated_total)
 
 any_rate = st.one_of(rates, st.sampled_from([1e-12, 1e-300, 5.0, 300.0]))
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from spclust.tracking.comparison import BIRTH, ENOUGH, GONE, MERGE, SPLIT
-from spclust.tracking.observation import NOBODY, Seen
+from spclust.tracking.observation import NOBODY, Matches
 
 PART, FAR = 0.15, 3.0
 
@@ -12,22 +12,22 @@ def compared(now, ids, owners, names):
     before = dict(zip(ids.tolist(), owners.tolist(), strict=True))
     whose = np.array([before.get(i, NOBODY) for i in now.id.tolist()], dtype=np.int64)
     inside = now.cluster >= 0
-    masses = np.bincount(now.cluster[inside], now.mass[inside]).astype(float)
+    masses = np.bincount(now.cluster[inside], now.weight[inside]).astype(float)
     shared = np.zeros((names.size, masses.size))
     known = inside & (whose != NOBODY)
-    np.add.at(shared, (np.searchsorted(names, whose[known]), now.cluster[known]), now.mass[known])
+    np.add.at(shared, (np.searchsorted(names, whose[known]), now.cluster[known]), now.weight[known])
     sums = shared.sum(axis=1, keepdims=True)
     parts = (shared >= PART * sums) & (shared > 0.0)
     homes = shared.argmax(axis=1) if masses.size else np.zeros(names.size, dtype=np.int64)
-    return Seen(whose, names, masses, shared, parts, np.where(sums[:, 0] > 0.0, homes, NOBODY))
+    return Matches(whose, names, masses, shared, parts, np.where(sums[:, 0] > 0.0, homes, NOBODY))
 
 
 def changes(seen, now):
-    names, homes = seen.names.tolist(), seen.homes.tolist()
-    enough = seen.masses >= ENOUGH
+    names, homes = seen.ids.tolist(), seen.homes.tolist()
+    enough = seen.weights >= ENOUGH
     found, tenants = [], {}
     for name, home in zip(names, homes, strict=True):
-        if home == NOBODY or seen.masses[home] < ENOUGH / 2.0:
+        if home == NOBODY or seen.weights[home] < ENOUGH / 2.0:
             found.append((GONE, name, NOBODY))
         else:
             tenants.setdefault(home, []).append(name)
@@ -48,16 +48,16 @@ def changes(seen, now):
 
 def followed(seen, now):
     owners = seen.owners.copy()
-    for cluster in range(seen.masses.size):
+    for cluster in range(seen.weights.size):
         here = now.cluster == cluster
         free = here & (seen.owners == NOBODY)
-        tenants = seen.names[seen.homes == cluster]
-        partners = seen.names[seen.parts[:, cluster]]
+        tenants = seen.ids[seen.homes == cluster]
+        partners = seen.ids[seen.parts[:, cluster]]
         if tenants.size == 1:
             owners[free | (here & ~np.isin(seen.owners, partners))] = tenants[0]
         elif tenants.size:
             mine = [here & (seen.owners == name) for name in tenants]
-            centres = [centre_of(now.mass, now.mean, own) for own in mine]
+            centres = [centre_of(now.weight, now.mean, own) for own in mine]
             far = [np.sum((now.mean[free] - centre) ** 2, axis=1) for centre in centres]
             owners[free] = tenants[np.argmin(far, axis=0)]
         elif partners.size:
@@ -72,9 +72,9 @@ def centre_of(mass, mean, mine):
 def moved(now, owners, names, before):
     far, centres = np.zeros(names.size, dtype=bool), np.zeros(before.shape)
     for row, name in enumerate(names):
-        mine = (owners == name) & (now.mass > 0.0)
+        mine = (owners == name) & (now.weight > 0.0)
         if mine.any():
-            share, mean = now.mass[mine] / now.mass[mine].sum(), now.mean[mine]
+            share, mean = now.weight[mine] / now.weight[mine].sum(), now.mean[mine]
             centres[row] = share @ mean
             around = np.mean((mean - centres[row]) ** 2, axis=1) + now.variance[mine]
             way = np.sum((centres[row] - before[row]) ** 2)

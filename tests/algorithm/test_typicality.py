@@ -16,7 +16,13 @@ from spclust.algorithm.typicality import (
 )
 from spclust.numerics.eight import load, store
 from spclust.numerics.powers import halves_in
+from tests.parts import compiled
 from tests.strategies import seeds, spd_matrices
+
+linear_pair_odds = compiled(typicality_module.pair_odds)
+typicality_from_odds = compiled(typicality_module.typicality_from_odds)
+mahalanobis_sq = compiled(mahalanobis_sq)
+nlt_from_odds = compiled(nlt_from_odds)
 
 ms = st.floats(1.01, 5.0)
 qs = st.floats(1e-30, 1e30)
@@ -58,14 +64,14 @@ def odds_of(q, m, in_logs):
 
 def pair_odds(a, b, in_logs):
     if not in_logs:
-        return typicality_module.pair_odds(a, b)
+        return linear_pair_odds(a, b)
     out = np.empty(8)
     eight_log_pair_odds(np.full(8, a), np.full(8, b), out)
     return out[0]
 
 
 def typicality_from_odds(odds, in_logs):
-    return typicality_module.typicality_from_odds(np.exp(odds) if in_logs else odds)
+    return typicality_from_odds(np.exp(odds) if in_logs else odds)
 
 
 def distance(odds, in_logs):

@@ -5,8 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spclust.covariance.plane import unite_in_plane
+from tests.parts import compiled
 from tests.reference.algorithm1 import covariance_union
 from tests.strategies import seeds
+
+unite_in_plane = compiled(unite_in_plane)
 
 
 def spread(rng):

@@ -11,9 +11,9 @@ from sklearn.base import clone
 from spclust.datasets import make_drifting
 from spclust.tracking import comparison as comparing
 from spclust.tracking import tracker as tracking
-from spclust.tracking.observation import NOBODY, Look
+from spclust.tracking.observation import NOBODY, Observation, observe
 from tests.fixed import SPC
-from tests.reference import looks as reference
+from tests.reference import observations as reference
 from tests.strategies import seeds
 
 
@@ -25,7 +25,7 @@ def situation(seed):
     cluster = rng.integers(-1, rng.integers(1, 6), size=k)
     mass = rng.choice([0.0, 0.5, 1.0, 2.0, 4.0, 20.0], size=k)
     mean = rng.integers(-5, 6, size=(k, d)).astype(float)
-    now = Look(9, ids, cluster, mass, mean, rng.uniform(0.0, 2.0, size=k))
+    now = Observation(9, ids, cluster, mass, mean, rng.uniform(0.0, 2.0, size=k))
     known = np.sort(rng.permutation(20)[: rng.integers(0, 15)])
     owners = rng.choice([NOBODY, *names], size=known.size)
     return now, known, owners, names, rng.normal(scale=5.0, size=(names.size, d))
@@ -67,7 +67,7 @@ def test_situations_have_something_of_everything():
 def test_streams_have_the_events_that_array_operations_see(seed, every, beta, eps):
     X, _, _ = make_drifting(n_samples=3_000, n_events=6, seed=seed)
     ours = SPC(40, scale=1.5, beta=beta, gamma=0.1, nlt_max=0.001, track_every=every, eps=eps)
-    with mock.patch.object(tracking, "comparing", reference):
+    with mock.patch.object(tracking, "comparison", reference):
         theirs = clone(ours).fit(X)
     ours.fit(X)
     assert ours.cluster_ids_.tolist() == theirs.cluster_ids_.tolist()
@@ -83,14 +83,14 @@ def test_a_look_shows_what_the_table_of_structures_says(kind, scale):
     X = np.random.default_rng(0).normal(size=(300, 3)) * [1.0, 20.0, 300.0] + 50.0
     model = SPC(12, scale=scale, covariance_type=kind, beta=0.001).fit(X)
     table, labels = model.structures_, model.structures_.label
-    now = model._stream.look(labels)
+    now = observe(model._stream, labels)
     assert now.seen == 300
     assert now.id.tolist() == table.id.tolist()
     assert now.cluster is labels
     np.testing.assert_allclose(now.mean, table.mean, rtol=1e-12)
     s, order = model._stream.structures, model._stream.order()
-    np.testing.assert_array_equal(now.mass, s.total[order])
-    spreads = table._spreads.dense()  # in units of scale, which may be those of the features
+    np.testing.assert_array_equal(now.weight, s.total[order])
+    spreads = table._covariances.dense()  # in units of scale, which may be those of the features
     traces = np.trace(spreads, axis1=1, axis2=2) / 3.0
     assert np.ptp(traces) > 0.01
     np.testing.assert_allclose(now.variance, traces * np.mean(model._stream.unit**2), rtol=1e-9)

@@ -13,7 +13,18 @@ from spclust.numerics.cholesky import (
     times_vector,
     transposed_times_vector,
 )
+from tests.parts import compiled
 from tests.strategies import seeds, spd_matrices
+
+dot = compiled(dot)
+invert_transposed = compiled(invert_transposed)
+least_eigenvalue_bound = compiled(least_eigenvalue_bound)
+raise_diagonal = compiled(raise_diagonal)
+renew_inverse = compiled(renew_inverse)
+shifted_cholesky = compiled(shifted_cholesky)
+solve = compiled(solve)
+times_vector = compiled(times_vector)
+transposed_times_vector = compiled(transposed_times_vector)
 
 sizes = st.integers(1, 26)
 

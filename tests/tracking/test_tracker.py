@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spclust.datasets import make_drifting
-from spclust.tracking.observation import Look
+from spclust.tracking.observation import Observation
 from spclust.tracking.tracker import Tracker
 from tests.fixed import SPC
 from tests.strategies import online_params, streams
@@ -81,7 +81,7 @@ def test_names_and_events_do_not_depend_on_how_a_stream_is_cut(X, params, cuts, 
             parts.partial_fit(part)
     assert whole.events_ == parts.events_
     plain = SPC(**params).fit(X)
-    assert plain._stream.pool.tobytes() == whole._stream.pool.tobytes()
+    assert plain._stream.structures.memory.tobytes() == whole._stream.structures.memory.tobytes()
     one_by_one = SPC(track_every=every, **params)
     for x in X:
         one_by_one.learn_one(x)
@@ -98,11 +98,13 @@ def look(seen, *structures):
     ids, clusters, masses, places = zip(*structures, strict=True)
     means = np.array(places, dtype=float)[:, np.newaxis]
     ones = np.ones(len(ids))
-    return Look(seen, np.array(ids), np.array(clusters), np.array(masses, float), means, ones)
+    return Observation(
+        seen, np.array(ids), np.array(clusters), np.array(masses, float), means, ones
+    )
 
 
 def tell(tracker, *looks):
-    return [(e.kind, e.before, e.after) for each in looks for e in tracker.look(each)]
+    return [(e.kind, e.before, e.after) for each in looks for e in tracker.observe(each)]
 
 
 def test_what_is_seen_has_to_be_seen_several_times():

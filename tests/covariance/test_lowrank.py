@@ -9,10 +9,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import normalized_mutual_info_score
 
-from spclust.state.scratch import scratch_size
-from spclust.state.structures import FREE, view
+from spclust.state.scratch import scratch_for
 from spclust.stream import stream
-from tests.core.test_oracle import TIE
+from tests.algorithm.test_oracle import TIE
 from tests.fixed import SPC
 from tests.reference.algorithm1 import Algorithm1, covariance_union
 from tests.strategies import online_params, streams
@@ -32,16 +31,16 @@ def assert_same_models(lowrank, full):
 
 
 def assert_every_direction_belongs_to_one(model):
-    s = view(model._stream.pool)
-    taken = [int(p) for i in range(s.id.size) for p in s.place[i, : int(s.rank[i])]]
-    free = s.free[: int(s.head[FREE])].astype(int).tolist()
+    s = model._stream.structures
+    taken = [int(p) for i in range(s.n) for p in s.place[i, : s.rank[i]]]
+    free = s.free[: s.free_directions].tolist()
     assert sorted(taken + free) == list(range(s.free.size))
 
 
 def assert_directions_are_orthonormal(model):
-    s = view(model._stream.pool)
+    s = model._stream.structures
     for i in range(s.id.size):
-        V = s.basis[s.place[i, : int(s.rank[i])].astype(int)]
+        V = s.basis[s.place[i, : s.rank[i]]]
         np.testing.assert_allclose(V @ V.T, np.eye(len(V)), atol=1e-12)
 
 
@@ -71,7 +70,7 @@ def test_long_streams_agree_too(d, n):
     params = {"n_structures": n, "beta": 0.001, "scale": np.sqrt(d)}
     lowrank = SPC(**params, covariance_type="lowrank").fit(X)
     assert_same_models(lowrank, SPC(**params, covariance_type="full").fit(X))
-    assert view(lowrank._stream.pool).rank.max() == d
+    assert lowrank._stream.structures.rank.max() == d
 
 
 def load(directory, name):
@@ -83,19 +82,19 @@ def test_the_64_dimensional_set_of_the_paper_agrees(data_directory):
     X, y = load(data_directory, "dim064")
     lowrank = SPC(50, covariance_type="lowrank").fit(X)
     assert_same_models(lowrank, SPC(50, covariance_type="full").fit(X))
-    found = lowrank.clustering(n_clusters=16)[lowrank._last.nearest]
+    found = lowrank.clustering(n_clusters=16)[lowrank._fitted.last_batch.nearest]
     assert normalized_mutual_info_score(y, found) == pytest.approx(1.0)
 
 
 def test_the_1024_dimensional_set_of_the_paper(data_directory):
     X, y = load(data_directory, "dim1024")
     model = SPC(50).fit(X)
-    assert model._stream.pool.nbytes + model._stream.scratch.nbytes < 20e6
+    assert model._stream.structures.memory.nbytes + model._stream.scratch.memory.nbytes < 20e6
     labels = model.labels_
     purity = sum(np.bincount(y[labels == k]).max() for k in np.unique(labels)) / len(y)
     assert purity == 1.0
     assert normalized_mutual_info_score(y, labels) >= 0.97
-    found = model.clustering(n_clusters=16)[model._last.nearest]
+    found = model.clustering(n_clusters=16)[model._fitted.last_batch.nearest]
     assert len(np.unique(found)) == 16
     assert normalized_mutual_info_score(y, found) == pytest.approx(1.0)
     assert np.array_equal(model.clustering(nlt=35.0), model.clustering(n_clusters=16))
@@ -107,10 +106,10 @@ def test_a_limited_rank_gives_a_spread_that_covers_both_and_is_not_much_larger(X
     """At every merge: at least the exact union, and larger by no more than base has grown."""
     model = SPC(1, covariance_type="lowrank", max_rank=most, w_min=0.0).fit(X[:1])
     for x in X[1:]:
-        s = view(model._stream.pool)
+        s = model._stream.structures
         before, base = model.structures_, s.base[0]
         model.partial_fit(x[np.newaxis])
-        after, s = model.structures_, view(model._stream.pool)
+        after, s = model.structures_, model._stream.structures
         exact = covariance_union(
             before.covariance[0], before.mean[0], np.eye(len(x)), x, after.mean[0]
         )
@@ -135,15 +134,15 @@ def test_memory_grows_where_it_is_needed_however_the_stream_is_cut(most):
     X = 5 * rng.normal(size=(300, 30))
     params = {"n_structures": 6, "covariance_type": "lowrank", "max_rank": most, "w_min": 0.3}
     whole, cut, single = (SPC(**params) for _ in range(3))
-    first = whole.partial_fit(X[:7])._stream.pool.nbytes
+    first = whole.partial_fit(X[:7])._stream.structures.memory.nbytes
     whole.partial_fit(X[7:])
     for start in range(0, len(X), 11):
         cut.partial_fit(X[start : start + 11])
     for x in X:
         single.learn_one(x)
-    assert whole._stream.pool.tobytes() == cut._stream.pool.tobytes()
-    assert whole._stream.pool.tobytes() == single._stream.pool.tobytes()
-    assert (whole._stream.pool.nbytes > first) == (most is None)
+    assert whole._stream.structures.memory.tobytes() == cut._stream.structures.memory.tobytes()
+    assert whole._stream.structures.memory.tobytes() == single._stream.structures.memory.tobytes()
+    assert (whole._stream.structures.memory.nbytes > first) == (most is None)
     assert whole._stream.pruned > 0 or whole._stream.merges > len(X) - 10
 
 
@@ -155,7 +154,7 @@ def test_ten_thousand_features_are_no_matter(kind):
     X = (centres[y] + rng.normal(size=(40, 10_000))).astype(np.float32)
     model = SPC(10, covariance_type=kind, scale=100.0).fit(X)
     assert normalized_mutual_info_score(y, model.labels_) == pytest.approx(1.0)
-    assert model._stream.pool.nbytes < 12e6
+    assert model._stream.structures.memory.nbytes < 12e6
 
 
 def test_dense_covariances_are_made_only_when_they_are_asked_for():
@@ -203,24 +202,24 @@ def test_an_interrupt_while_memory_grows_leaves_the_old_one_whole(monkeypatch, w
     expected = SPC(**params).partial_fit(X)
     model, stopped = SPC(**params), []
 
-    def stop(pool):
-        stopped.append(pool)
+    def stop(structures):
+        stopped.append(structures)
         raise what
 
     for x in X:
         seen = getattr(model, "n_samples_seen_", 0)
         with monkeypatch.context() as patch:
             if seen:
-                patch.setattr(stream, "scratch_size", stop)
+                patch.setattr(stream, "scratch_for", stop)
             try:
                 model.partial_fit(x[np.newaxis])
             except what:
-                sizes = model._stream.pool.size, model._stream.scratch.size
-                assert sizes[1] == scratch_size(model._stream.pool)
+                own = scratch_for(model._stream.structures)
+                assert model._stream.scratch.memory.size == own.memory.size
         if model.n_samples_seen_ == seen:
             model.partial_fit(x[np.newaxis])
     assert len(stopped) > 3
-    assert model._stream.pool.tobytes() == expected._stream.pool.tobytes()
+    assert model._stream.structures.memory.tobytes() == expected._stream.structures.memory.tobytes()
 
 
 def test_a_table_of_structures_can_be_pickled(X):

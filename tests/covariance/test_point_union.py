@@ -13,8 +13,15 @@ from spclust.numerics.cholesky import (
     shifted_cholesky,
     times_vector,
 )
+from tests.parts import compiled
 from tests.reference.algorithm1 import covariance_union
 from tests.strategies import seeds
+
+covers_from_python = compiled(covers)
+invert_transposed = compiled(invert_transposed)
+least_eigenvalue_bound = compiled(least_eigenvalue_bound)
+shifted_cholesky = compiled(shifted_cholesky)
+times_vector = compiled(times_vector)
 
 
 @njit
@@ -118,7 +125,7 @@ def test_what_is_said_to_be_covered_adds_its_share_alone(structure, rho, part):
     invert_transposed(R, inverse, W)
     least = part * least_eigenvalue_bound(W)  # the spread may have grown since it was bounded
     p = np.empty(d)
-    if covers(W, e, rho, least, p, np.empty(d)):
+    if covers_from_python(W, e, rho, least, p, np.empty(d)):
         np.testing.assert_allclose(union(S, e, rho), S + rho**2 * np.outer(e, e), rtol=1e-9)
     np.testing.assert_allclose(p @ p, e @ np.linalg.solve(S, e), rtol=1e-6)
 
@@ -129,7 +136,7 @@ def test_points_of_a_grown_structure_are_recognised_as_covered(d):
     S, rho, told, inside = 3.0 * d * np.eye(d), 0.001, 0, 0
     W = np.eye(d)[np.tril_indices(d)] / np.sqrt(3.0 * d)
     for e in rng.normal(size=(200, d)) * rng.uniform(0.5, 2.5, size=(200, 1)):
-        told += covers(W, e, rho, 3.0, np.empty(d), np.empty(d))
+        told += covers_from_python(W, e, rho, 3.0, np.empty(d), np.empty(d))
         inside += np.allclose(union(S, e, rho), S + rho**2 * np.outer(e, e), rtol=1e-12)
     assert 0.9 * inside <= told <= inside
     assert inside > 50

@@ -2,28 +2,32 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
-from spclust.algorithm.neighbours import first_smallest, smallest
 
 from spclust.algorithm.typicality import distances_both_ways, distances_of_point
+from spclust.numerics import search
 from spclust.parameters import Params
-from spclust.state.kinds import FULL
-from spclust.state.scratch import scratch_size, workspace
-from spclust.state.structures import GROWN, LIVE, empty_pool, view, view_in_kernel
+from spclust.state.creation import empty
+from spclust.state.kinds import FULL, Room
+from spclust.state.scratch import scratch_for, scratch_in_kernel
+from spclust.state.structures import in_kernel
+from tests.parts import compiled
 from tests.strategies import seeds
 
 
 @njit
-def measured(pool, scratch, mu, W, x, changed, next_too, out):
-    s = view_in_kernel(pool, FULL)
-    work = workspace(scratch, s)
+def measured(memory, scratch, mu, W, x, changed, next_too, out):
+    s, work = in_kernel(memory, FULL), scratch_in_kernel(scratch, FULL)
     work.mu[:], work.x[:], work.W[:] = mu, x, W
-    distances_both_ways(0 if changed else -1, next_too, s, work, FULL)
+    distances_both_ways(0 if changed else -1, next_too, s, work)
     for i in range(out.shape[1]):
-        out[0, i], out[1, i] = work.changed.q[i], work.changed.q_back[i]
-        out[2, i], out[3, i] = work.point.q[i], work.point.q_back[i]
-    distances_of_point(x, s, work.unit, work.point, work.ahead, work.spare, FULL)
+        out[0, i], out[1, i] = work.changed_q[i], work.changed_q_back[i]
+        out[2, i], out[3, i] = work.point_q[i], work.point_q_back[i]
+    distances_of_point(x, s, work.point_q, work.ahead, work.spare)
     for i in range(out.shape[1]):
-        out[4, i] = work.point.q[i]
+        out[4, i] = work.point_q[i]
+
+
+smallest, first_smallest = compiled(search.smallest), compiled(search.first_smallest)
 
 
 @given(
@@ -35,9 +39,8 @@ def measured(pool, scratch, mu, W, x, changed, next_too, out):
 )
 def test_distances_are_those_of_the_definition(d, live, grown, seed, far):
     rng = np.random.default_rng(seed)
-    pool = empty_pool(Params(30, 2.0, 0.0, 0.0, 0.0, 0.0, 0.5), d)
-    pool[LIVE], pool[GROWN] = live, grown
-    s = view(pool)
+    s = empty(Params(30, 2.0, 0.0, 0.0, 0.0, 0.0, 0.5), d, Room())
+    s.live, s.grown = live, grown
     for array in (s.anchor, s.drift):
         array[:] = rng.normal(size=array.shape)
     s.anchor[:] += far
@@ -48,8 +51,8 @@ def test_distances_are_those_of_the_definition(d, live, grown, seed, far):
     x[0], x[1] = x[0] + far, 0.0
 
     def run(changed, next_too):
-        out, scratch = np.full((5, 32), np.nan), np.full(scratch_size(pool), np.nan)
-        measured(pool, scratch, mu, W, x, changed, next_too, out)
+        out, work = np.full((5, 32), np.nan), scratch_for(s)
+        measured(s.memory, work.memory, mu, W, x, changed, next_too, out)
         return out[:, :live]
 
     both = run(True, True)
@@ -72,7 +75,7 @@ numbers = st.sampled_from([0.0, 1.0, 1.0, 2.0, -3.0, np.inf, -np.inf])
 
 @given(st.lists(numbers, min_size=1, max_size=40), seeds)
 def test_the_first_smallest_is_the_oldest_of_the_smallest(row, seed):
-    ids = np.random.default_rng(seed).permutation(len(row)).astype(float)
+    ids = np.random.default_rng(seed).permutation(len(row))
     padded = np.concatenate([row, np.full(8, -np.inf)])  # what lies behind is not looked at
     assert smallest(padded, 0, len(row)) == min(row)
     expected = min(range(len(row)), key=lambda j: (row[j], ids[j]))

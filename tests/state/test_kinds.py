@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.core.test_oracle import TIE, assert_same_structures
+from tests.algorithm.test_oracle import TIE, assert_same_structures
 from tests.fixed import SPC
 from tests.reference.algorithm1 import Algorithm1, diagonal_union, spherical_union
 from tests.strategies import online_params, streams

@@ -5,14 +5,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spclust import covariance_union
-from spclust.covariance.union import (
-    padded_covariance,
-    surely_covered,
-    surely_holds,
-    union_of_covariances,
-)
+from spclust.covariance import union as general
+from tests.parts import compiled
 from tests.reference import algorithm1
 from tests.strategies import seeds, spd_matrices
+
+pad, unite = compiled(general.pad), compiled(general.union_of_covariances)
+surely_covered_by, surely_holds = compiled(general.surely_covered), compiled(general.surely_holds)
+
+
+def padded_covariance(Sigma, delta):
+    U = np.full(Sigma.shape, np.nan)
+    pad(Sigma, delta, U)
+    return U
+
+
+def union_of_covariances(U1, U2):
+    U1, U2 = U1.copy(), U2.copy()
+    unite(U1, U2, 1.0, np.full(general.union_memory(len(U1)), np.nan))
+    return U1
+
+
+def surely_covered(A):
+    return surely_covered_by(A, A.reshape(-1))
 
 
 @st.composite
@@ -114,14 +129,14 @@ def test_no_digits_are_lost_between_spreads_of_very_different_size(width, turned
         point += x * x.T
         exact = np.array(union_in_sixty_digits(wide, point).tolist(), dtype=float)
     pair = [np.array(U.tolist(), dtype=float) for U in (wide, point)]
-    got = union_of_covariances(*(reversed(pair) if turned else pair), 1.0)
+    got = union_of_covariances(*(reversed(pair) if turned else pair))
     assert np.linalg.norm(got - exact) <= 1e-12 * np.linalg.norm(exact)
 
 
 def test_a_union_of_covariances_that_differ_beyond_rounding_is_finite_and_covers_both():
     huge = np.full((2, 2), 1e300)  # plus the identity, which 1e300 swallows
     for U1, U2 in ((huge, np.eye(2)), (np.eye(2), huge)):
-        union = union_of_covariances(U1.copy(), U2.copy(), 1.0)
+        union = union_of_covariances(U1, U2)
         assert np.isfinite(union).all()
         np.linalg.cholesky(union)
         assert (np.diag(union) >= 1e300).all()
@@ -156,7 +171,7 @@ def test_a_spread_that_surely_holds_another_one_is_the_union(d, seed, size, far)
     rest = np.linalg.eigvalsh(padded - padded_covariance(small, other))[0]
     if surely_holds(large, small, share, delta, np.empty((d, d))):
         assert rest > 0
-        union = union_of_covariances(padded.copy(), padded_covariance(small, other), 1.0)
+        union = union_of_covariances(padded, padded_covariance(small, other))
         np.testing.assert_allclose(union, padded, rtol=1e-9)
     else:
         assert rest < 1e-9 * np.trace(padded)

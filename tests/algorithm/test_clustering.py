@@ -8,7 +8,7 @@ from sklearn.cluster import dbscan
 
 from spclust import typicality
 from spclust.algorithm.clustering import dbscan_labels, odds_limit
-from tests.core.test_typicality import distance
+from tests.algorithm.test_typicality import distance
 from tests.fixed import SPC
 from tests.strategies import online_params, seeds, streams
 
