@@ -1,6 +1,6 @@
 """What reaches into Numba, for tested versions only: kernels compile in half of the time.
 
-SPCLUST_NUMBA_INTERNALS=0 switches all of it off: the same results, after a longer first call.
+SPCLUST_NUMBA_INTERNALS=0 switches it off: a longer first call, and the same results up to rounding.
 """
 
 import gc

@@ -89,7 +89,7 @@ def _begin() -> None:
 
 def _write(text: str) -> None:
     """Write to standard error if it is a terminal, which nobody has put a display on."""
-    stderr = sys.stderr
-    if stderr is not None and stderr is sys.__stderr__ and stderr.isatty():
+    stderr = sys.__stderr__
+    if stderr is not None and stderr is sys.stderr and stderr.isatty():
         stderr.write(text)
         stderr.flush()
