@@ -176,8 +176,9 @@ def test_a_changed_parameter_holds_for_the_next_single_point(X):
         model.set_params(m=2.0).learn_one(X[2])
 
 
-def test_an_interrupt_before_a_single_point_prunes_is_made_up_for(X, monkeypatch):
-    params = {"n_structures": 7, "beta": 0.3, "w_min": 0.2}
+def test_an_interrupt_before_a_single_point_is_finished_is_made_up_for(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(300, 3)) * [1.0, 5.0, 9.0]
+    params = {"n_structures": 15, "w_min": 0.0, "scale": 3.0}
     whole, broken, interrupts = SPC(**params).partial_fit(X), SPC(**params), []
 
     def interrupt(*_):
@@ -186,10 +187,10 @@ def test_an_interrupt_before_a_single_point_prunes_is_made_up_for(X, monkeypatch
 
     for x in X:
         with monkeypatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
-            patch.setattr(stream.Stream, "make_room", interrupt)
+            patch.setattr(stream.Stream, "finish", interrupt)
             broken.learn_one(x)
     assert len(interrupts) > 10
     assert broken.n_samples_seen_ == whole.n_samples_seen_
     if interrupts[-1] == len(X):  # nothing was learnt after it
-        broken._stream.make_room()
+        broken._stream.finish()
     assert broken._stream.structures.memory.tobytes() == whole._stream.structures.memory.tobytes()

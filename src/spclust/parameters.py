@@ -170,8 +170,10 @@ def validate(values: Mapping[str, Any], owner: str, table: Mapping[str, Paramete
 
 
 def validate_model(model: Any) -> None:
-    """Validate all parameters of an estimator: see `validate`."""
-    validate(model.get_params(deep=False), type(model).__name__)
+    """Validate the parameters of an estimator, those that a subclass adds excepted."""
+    known = {*TABLE, "contamination"}
+    values = {name: v for name, v in model.get_params(deep=False).items() if name in known}
+    validate(values, type(model).__name__)
 
 
 def decay_from_half_life(points: float) -> float:

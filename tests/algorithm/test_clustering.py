@@ -103,7 +103,7 @@ def test_noise_structures_give_noise_labels_and_no_typicality_column():
 def test_every_number_of_clusters_has_its_cut_unless_pairs_tie(X, params):
     model = SPC(**params).fit(X)
     k = len(model.structures_)
-    pairs = model._stream._pairs()[np.triu_indices(k, 1)]
+    pairs = model._stream.pairs()[np.triu_indices(k, 1)]
     ranks = rankdata(pairs, "dense")  # SciPy takes no infinite distance, the log odds of copies
     heights = np.sort(linkage(ranks, "single")[:, 2])
     for n in range(1, k + 1):

@@ -20,7 +20,7 @@ from tests.parts import compiled
 from tests.strategies import seeds, spd_matrices
 
 linear_pair_odds = compiled(typicality_module.pair_odds)
-typicality_from_odds = compiled(typicality_module.typicality_from_odds)
+linear_typicality = compiled(typicality_module.typicality_from_odds)
 mahalanobis_sq = compiled(mahalanobis_sq)
 nlt_from_odds = compiled(nlt_from_odds)
 
@@ -71,7 +71,7 @@ def pair_odds(a, b, in_logs):
 
 
 def typicality_from_odds(odds, in_logs):
-    return typicality_from_odds(np.exp(odds) if in_logs else odds)
+    return linear_typicality(np.exp(odds) if in_logs else odds)
 
 
 def distance(odds, in_logs):

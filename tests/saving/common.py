@@ -1,22 +1,83 @@
-"""What the tests of saved models share."""
+"""Helpers that the tests of saved models share."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+
 from spclust import SPC
+from spclust.state.kinds import LOWRANK
+from spclust.state.record import Array, Together, Word
+from spclust.state.structures import Structures
 
 ROOT = Path(__file__).parents[2]
 COVARIANCES = ("full", "lowrank", "diag", "spherical")
+
+# Fields that say where in memory a number is, or in what order numbers were written.
+OF_MEMORY = {"connections", "connection", "place", "free", "n", "blocks", "rows", "columns"}
+# Fields that only those tell how to read: see `state_of`.
+READ_BY_MEMORY = {"odds", "odds_back", "pair", "basis", "Sigma"}
 
 
 class Renamed(SPC):
     """A class of its own, with all that SPC has."""
 
 
-def pool_of(model):
-    return model._stream.pool.tobytes()
+def state_of(model):
+    """Everything that decides the future of a model, as bytes by name.
+
+    It goes through all fields of the state, so that one that is added and not saved shows.
+    """
+    s = model._stream.structures
+    k, found = s.live, {}
+    for name, field in Structures.fields.items():
+        if name in OF_MEMORY | READ_BY_MEMORY or isinstance(field, Together):
+            continue
+        if isinstance(field, Word):
+            found[name] = repr(getattr(s, name)).encode()
+        elif field.axes == ("d",):
+            found[name] = getattr(s, name).tobytes()
+        else:
+            found[name] = rows_of(getattr(s, name), field)[:k].tobytes()
+    found["odds"] = [odds_in(i, j, s) for i in range(k) for j in range(k) if i != j]
+    found["pair"] = [s.pair[i, j] for i in range(k) for j in range(i + 1, k)]
+    found["directions"] = b"".join(
+        s.basis[s.place[i, row]].tobytes() for i in range(k) for row in range(s.rank[i])
+    )
+    found["covariances"] = b"".join(covariance_of(i, s).tobytes() for i in range(k))
+    return found
+
+
+def rows_of(array, field):
+    """An array with a row for each slot."""
+    if field.axes[0] == "n":
+        return array
+    assert (field.axes[0], field.axes[-1]) == ("blocks", 8), "an array of another kind"
+    return array.transpose(0, 2, 1).reshape(8 * len(array), array.shape[1])
+
+
+def odds_in(i, j, s):
+    """Odds of a structure in another one."""
+    return s.odds[i, j] if s.connection[i] >= s.connection[j] else s.odds_back[j, i]
+
+
+def covariance_of(i, s):
+    """The numbers of a covariance that are in use."""
+    if s.kind != LOWRANK:
+        return s.Sigma[i]
+    t, half = s.rank[i] * (s.rank[i] + 1) // 2, s.columns // 2
+    return np.concatenate([s.Sigma[i, 0, :t], s.Sigma[i, 0, half : half + t]])
+
+
+def slots_behind(s):
+    """What is in the slots behind the live ones, and the covariances behind the grown ones."""
+    for name, field in Structures.fields.items():
+        per_slot = isinstance(field, Array) and not isinstance(field, Together)
+        if per_slot and field.axes[0] in ("n", "blocks"):
+            first = s.grown if name in ("Sigma", "whiten") else s.live
+            yield name, rows_of(getattr(s, name), field)[first:]
 
 
 def run(program, *arguments):

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from spclust import SPC
-from spclust.persistence import atomic_file as durable
-from tests.saving.common import ROOT, pool_of, run
+from spclust.persistence import atomic_file
+from tests.saving.common import ROOT, run, state_of
 
 # Files
 
@@ -28,7 +28,7 @@ def test_a_file_is_replaced_whole(X, tmp_path):
     assert link.is_symlink()
     assert path.stat().st_mode & 0o777 == 0o640
     assert sorted(p.name for p in tmp_path.iterdir()) == ["link.spc", "model.spc"]
-    assert pool_of(SPC.load(link)) == pool_of(model)
+    assert state_of(SPC.load(link)) == state_of(model)
 
 
 def test_a_name_may_be_as_long_as_the_system_allows(X, tmp_path):
@@ -59,7 +59,7 @@ def test_whatever_fails_the_old_file_stays(X, tmp_path, monkeypatch, step, error
     def fail(*_):
         raise error
 
-    monkeypatch.setattr(durable.os, step, fail)
+    monkeypatch.setattr(atomic_file.os, step, fail)
     with pytest.raises(type(error)):
         SPC(10).fit(X).save(path)
     monkeypatch.undo()
@@ -107,7 +107,7 @@ def test_a_killed_process_leaves_a_whole_model(X, tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
     path = folder / "model.spc"
-    durable.write_whole(path, sources[0].read_bytes())
+    atomic_file.write_whole(path, sources[0].read_bytes())
     output = run("killed_savers.py", path, *sources)
     found, others = np.array(output.split(), dtype=int).reshape(-1, 2).T
     assert len(found) == 200
@@ -115,7 +115,7 @@ def test_a_killed_process_leaves_a_whole_model(X, tmp_path):
     # A killed process leaves its temporary file, if it had one, and the next one removes it.
     assert others.sum() > 10
     assert others.max() <= 2  # the next one may be killed before it does
-    durable.write_whole(path, sources[0].read_bytes())
+    atomic_file.write_whole(path, sources[0].read_bytes())
     assert [p.name for p in folder.iterdir()] == ["model.spc"]
     assert SPC.load(path).n_structures == 5
 
@@ -123,7 +123,7 @@ def test_a_killed_process_leaves_a_whole_model(X, tmp_path):
 def test_the_temporary_file_of_a_living_process_stays(X, tmp_path):
     pytest.importorskip("fcntl")
     path = tmp_path / "model.spc"
-    with durable._temporary(path) as file:
+    with atomic_file._temporary(path) as file:
         SPC(5).fit(X).save(path)
         assert Path(file.name).exists()
     assert [p.name for p in tmp_path.iterdir()] == ["model.spc"]

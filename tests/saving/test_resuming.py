@@ -13,15 +13,30 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from spclust import SPC
-from spclust.algorithm import update as online
+from spclust.algorithm import kernels
 from spclust.datasets import make_drifting
-from spclust.persistence import container as saving
+from spclust.persistence import container
+from spclust.persistence.logical_state import content_of
+from spclust.state.creation import empty
+from spclust.state.kinds import Room
 from spclust.stream.stream import Stream
-from tests.saving.common import COVARIANCES, ROOT, pool_of
+from tests.saving.common import COVARIANCES, ROOT, slots_behind, state_of
 from tests.saving.crafted_models import KINDS
 from tests.strategies import online_params, seeds, streams
 
 # What comes back
+
+
+def same_models(again, whole):
+    """True if two models are the same, to the last bit, in all that is known of them."""
+    ours, theirs = again.structures_, whole.structures_
+    names = ("mean", "covariance", "weight", "count", "age", "id", "label")
+    return (
+        all(np.array_equal(getattr(ours, name), getattr(theirs, name)) for name in names)
+        and state_of(again) == state_of(whole)
+        and again._stream.params == whole._stream.params
+        and again.to_bytes() == whole.to_bytes()
+    )
 
 
 @settings(max_examples=60)
@@ -29,23 +44,68 @@ from tests.strategies import online_params, seeds, streams
 def test_learning_goes_on_to_the_last_bit(X, params, covariance, data):
     cut = data.draw(st.integers(1, len(X)), label="cut")
     rank = data.draw(st.sampled_from([None, 1, 3]), label="max_rank")
-    whole = SPC(**params, covariance_type=covariance, max_rank=rank).partial_fit(X[:cut])
+    automatic = data.draw(st.booleans(), label="automatic")
+    timed = data.draw(st.booleans(), label="timed")
+    if automatic:
+        params = {**params, "scale": "auto", "eps": "auto"}
+    t = np.cumsum(np.round(np.random.default_rng(0).exponential(size=2 * len(X)), 1))
+    whole = SPC(**params, covariance_type=covariance, max_rank=rank)
+    whole.partial_fit(X[:cut], t=t[:cut] if timed else None)
     saved = whole.to_bytes()
     again = SPC.from_bytes(saved)
     assert again.to_bytes() == saved
-    assert pool_of(again) == pool_of(whole)
-    assert again._stream.pool.ctypes.data % 64 == 0
-    assert again._stream.params == whole._stream.params
+    assert same_models(again, whole)
+    assert again._stream.structures.memory.ctypes.data % 64 == 0
     assert np.array_equal(again.labels_, whole.labels_)
-    for rows in (X[cut:], X):
+    for rows, times in ((X[cut:], t[cut : len(X)]), (X, t[len(X) :])):
         if len(rows):
-            again.partial_fit(rows)
-            whole.partial_fit(rows)
-        assert pool_of(again) == pool_of(whole)
+            again.partial_fit(rows, t=times if timed else None)
+            whole.partial_fit(rows, t=times if timed else None)
+        assert same_models(again, whole)
     assert np.array_equal(again.labels_, whole.labels_)
-    again.learn_one(X[0])
-    whole.learn_one(X[0])
-    assert pool_of(again) == pool_of(whole)
+    for model in (again, whole):
+        model.learn_one(X[0], t[-1] + 1.0 if timed else None)
+    assert same_models(again, whole)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scale", [0.7, "auto"])
+def test_free_slots_are_those_of_an_empty_state(kind, scale):
+    covariance, d = KINDS[kind]
+    X = np.random.default_rng(3).normal(scale=4.0, size=(90, d))
+    model = SPC(20, beta=0.3, w_min=0.2, covariance_type=covariance, scale=scale).fit(X)
+    saved, s = (m._stream.structures for m in (model, SPC.from_bytes(model.to_bytes())))
+    fresh = empty(model._stream.params, d, Room(s.rank_room, s.directions))
+    fresh.live, fresh.grown = s.live, s.grown
+    expected = {name: rows.tobytes() for name, rows in slots_behind(fresh)}
+    assert {name: rows.tobytes() for name, rows in slots_behind(s)} == expected
+    # There is something to forget: structures were in those slots.
+    assert {name: rows.tobytes() for name, rows in slots_behind(saved)} != expected
+
+
+def test_relations_are_those_of_one_connection(X):
+    model = SPC(10).fit(X)
+    s = SPC.from_bytes(model.to_bytes())._stream.structures
+    k = s.live
+    assert set(s.connection[:k]) == {s.connections} == {1}
+    assert np.array_equal(s.odds_back[:k, :k], s.odds[:k, :k].T)
+    assert np.all(s.odds[:k, :k].diagonal() == np.inf)
+
+
+def test_the_last_automatic_cut_comes_back():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(1500, 2)) + 7.0 * rng.integers(3, size=(1500, 1))
+    whole = SPC(12).fit(X[:1300])
+    s = whole._stream.structures
+    assert set(s.cluster[: s.live]) >= {
+        0,
+        1,
+        2,
+    }  # some were given to a cluster, and some came later
+    assert s.cut_due > 1300
+    again = SPC.from_bytes(whole.to_bytes())
+    assert same_models(again, whole)
+    assert same_models(again.partial_fit(X[1300:]), whole.partial_fit(X[1300:]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -57,77 +117,115 @@ def test_every_cut_of_a_stream_is_a_good_one(kind):
     for row in X:
         whole.partial_fit(row[np.newaxis])
         broken = SPC.from_bytes(broken.partial_fit(row[np.newaxis]).to_bytes())
-        assert pool_of(broken) == pool_of(whole)
+        assert state_of(broken) == state_of(whole)
 
 
 def test_memory_that_grew_and_directions_that_were_given_up_come_back():
     X = np.random.default_rng(0).normal(scale=3.0, size=(150, 30))
     for rank in (None, 12):
         model = SPC(4, covariance_type="lowrank", max_rank=rank).fit(X)
-        first = Stream(model._stream.params, 30).pool.size
-        assert model._stream.pool.size > first
+        first = Stream(model._stream.params, 30).structures.memory.size
+        assert model._stream.structures.memory.size > first
         again = SPC.from_bytes(model.to_bytes())
-        assert pool_of(again.partial_fit(3.0 * X)) == pool_of(model.partial_fit(3.0 * X))
+        assert state_of(again.partial_fit(3.0 * X)) == state_of(model.partial_fit(3.0 * X))
 
 
-@pytest.mark.parametrize("covariance", COVARIANCES)
+@pytest.mark.parametrize("covariance", ["full", "lowrank"])
+@pytest.mark.parametrize("moment", ["before", "after"])
 @given(seed=seeds)
-@settings(max_examples=5)
-def test_a_model_that_was_interrupted_before_it_pruned_comes_back(covariance, seed):
-    X = np.random.default_rng(seed).normal(scale=4.0, size=(70, 3))
-    learn_with_interrupts(SPC(7, beta=0.3, w_min=0.2, covariance_type=covariance), X)
+@settings(max_examples=10)
+def test_a_model_that_was_interrupted_while_it_pruned_comes_back(covariance, moment, seed):
+    interrupted_while_pruning(covariance, moment, seed)
 
 
 @pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("scale", [1.0, "auto"])
 @given(seed=seeds)
 @settings(max_examples=5)
-def test_a_model_that_was_interrupted_before_a_rare_union_comes_back(d, seed):
-    """One that the quick ways do not cover, when a seat for it is already taken."""
+def test_a_model_that_was_interrupted_before_a_rare_union_comes_back(d, scale, seed):
+    interrupted_before_rare_unions(d, scale, seed)
+
+
+def test_interrupts_leave_all_that_can_be_left_to_do():
+    """The two tests above are worth something: there is more to prune, to merge, to measure."""
+    states = [s for seed in range(8) for s in interrupted_while_pruning("full", "before", seed)]
+    states += [s for seed in range(8) for s in interrupted_before_rare_unions(2, 1.0, seed)]
+    assert any(s["prune_from"] > 0 for s in states)
+    assert any(s["live"] > s["n_structures"] for s in states)
+    assert any(s["stale"] > 0 for s in states)
+
+
+def interrupted_while_pruning(covariance, moment, seed):
+    X = np.random.default_rng(seed).normal(scale=4.0, size=(150, 3))
+    params = {"beta": 0.3, "w_min": 0.3, "nlt_max": 9.0, "scale": 1.0}
+    return learn_with_interrupts(SPC(7, **params, covariance_type=covariance), X, moment)
+
+
+def interrupted_before_rare_unions(d, scale, seed):
+    """Where the formulas for two features lose digits; the structure may have a new slot then."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(70, d)) * 10.0 ** rng.uniform(0.0, 10.0, size=(70, 1))
-    learn_with_interrupts(SPC(7, w_min=0.0, covariance_type="full"), X)
+    model = SPC(7, w_min=0.0, covariance_type="full", scale=scale)
+    return learn_with_interrupts(model, X, "before")
 
 
-@pytest.mark.parametrize("n", [2, 7])
-def test_a_model_that_was_interrupted_between_two_prunes_comes_back(n):
-    """A structure has taken in another one, and has not been measured since."""
-    X = np.random.default_rng(n).normal(scale=4.0, size=(300, 2))
-    model = SPC(n, beta=0.3, w_min=0.6, nlt_max=9.0, covariance_type="full")
-    assert learn_with_interrupts(model, X, before="measure_slot") > 1
+def learn_with_interrupts(model, X, moment):
+    """Interrupt a model before or after each general union, and save it: it learns the same.
 
-
-def learn_with_interrupts(model, X, before="make_room"):
-    """Interrupt a model whenever something rare is to be done; it comes to the same in the end.
-
-    The number of interrupts.
+    Returns the scalars that were saved at each interrupt.
     """
-    whole, broken, interrupts = clone(model).fit(X), model.fit(X[:5]), 0
-    while broken.n_samples_seen_ < len(X):
-        with pytest.MonkeyPatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
-            patch.setattr(online, before, interrupt)
-            broken.partial_fit(X[broken.n_samples_seen_ :])
-        if broken._last.seen is None:  # interrupted
-            interrupts += 1
-            assert broken.clustering(eps=0.5).size == len(broken.structures_.mean)
-            broken = SPC.from_bytes(broken.to_bytes())
-            assert len(broken.labels_) == 0
-        if broken.n_samples_seen_ < len(X):
-            broken.partial_fit(X[broken.n_samples_seen_ :][:1])
-    assert pool_of(broken.partial_fit(X[:1])) == pool_of(whole.partial_fit(X[:1]))
-    return interrupts
+    whole, kept, states = clone(model).fit(X), model.fit(X[:5]), []
+    # What was interrupted is searched for, and measured, once more where it was not kept.
+    work = dict.fromkeys(("rescans", "evaluations"), b"")
+    saved = SPC.from_bytes(kept.to_bytes())
+    while kept.n_samples_seen_ < len(X):
+        for each in (kept, saved):
+            with pytest.MonkeyPatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
+                patch.setattr(kernels, "union_kernel", interrupted(kernels.union_kernel, moment))
+                each.partial_fit(X[each.n_samples_seen_ :])
+        if kept._fitted.last_batch.seen is None:  # interrupted
+            states.append(content_of(saved._stream)[0])
+            assert saved.clustering(eps=0.5).size == len(saved.structures_.mean)
+            saved = SPC.from_bytes(saved.to_bytes())
+            assert len(saved.labels_) == 0
+        assert state_of(saved) | work == state_of(kept) | work
+        if kept.n_samples_seen_ < len(X):
+            for each in (kept, saved):
+                each.partial_fit(X[each.n_samples_seen_ :][:1])
+    for each in (kept, saved, whole):
+        each.partial_fit(X[:1])
+    assert same_models(saved, kept)
+    assert state_of(saved) | work == state_of(whole) | work
+    return states
+
+
+def interrupted(union_kernel, moment):
+    """A general union that is interrupted before or after its work."""
+
+    def kernel_of(kind):
+        def unite(*memory):
+            if moment == "after":
+                union_kernel(kind)(*memory)
+            raise KeyboardInterrupt
+
+        return unite
+
+    return kernel_of
 
 
 def test_a_model_that_was_interrupted_before_its_memory_grew_comes_back(monkeypatch):
     X = np.random.default_rng(0).normal(scale=3.0, size=(100, 40))
-    whole = SPC(3, covariance_type="lowrank").fit(X)
-    broken = SPC(3, covariance_type="lowrank").fit(X[:1])
+    whole = SPC(3, covariance_type="lowrank", scale=1.0).fit(X)
+    broken = SPC(3, covariance_type="lowrank", scale=1.0).fit(X[:1])
     monkeypatch.setattr(Stream, "_use", interrupt)
     with pytest.raises(KeyboardInterrupt):
         broken.partial_fit(X[1:])
     monkeypatch.undo()
+    assert broken._stream.structures.needed_rank > 0
     broken = SPC.from_bytes(broken.to_bytes())
+    assert broken._stream.structures.needed_rank > 0
     broken.partial_fit(X[broken.n_samples_seen_ :])
-    assert pool_of(broken.partial_fit(X)) == pool_of(whole.partial_fit(X))
+    assert state_of(broken.partial_fit(X)) == state_of(whole.partial_fit(X))
 
 
 def interrupt(*_):
@@ -144,8 +242,8 @@ def test_labels_survive_as_they_do_in_a_pickle(X, learn):
             model.learn_one(x)
     again, pickled = SPC.from_bytes(model.to_bytes()), pickle.loads(pickle.dumps(model))
     assert np.array_equal(again.structures_.label, pickled.structures_.label)
-    assert np.array_equal(again._first, pickled._first)
-    assert (again._first.size > 0) == (learn == "fit")
+    assert np.array_equal(again._fitted.numbered_first, pickled._fitted.numbered_first)
+    assert (again._fitted.numbered_first.size > 0) == (learn == "fit")
     if learn == "learn_one":
         for one in (again, pickled):
             with pytest.raises(AttributeError, match="one by one"):
@@ -158,7 +256,7 @@ def test_labels_survive_as_they_do_in_a_pickle(X, learn):
 def test_a_little_of_a_large_model_is_a_small_file():
     X = np.random.default_rng(0).normal(size=(5, 40))
     model = SPC(500, covariance_type="full").fit(X)
-    assert len(model.to_bytes()) < model._stream.pool.nbytes / 50
+    assert len(model.to_bytes()) < model._stream.structures.memory.nbytes / 50
 
 
 def test_joblib_and_pickle_still_know_everything(X, tmp_path):
@@ -166,8 +264,8 @@ def test_joblib_and_pickle_still_know_everything(X, tmp_path):
     joblib.dump(model, tmp_path / "model.joblib")
     again = joblib.load(tmp_path / "model.joblib")
     from_bytes = pickle.loads(pickle.dumps(SPC.from_bytes(model.to_bytes())))
-    assert pool_of(again.partial_fit(X)) == pool_of(model.partial_fit(X))
-    assert pool_of(from_bytes.partial_fit(X)) == pool_of(model)
+    assert state_of(again.partial_fit(X)) == state_of(model.partial_fit(X))
+    assert state_of(from_bytes.partial_fit(X)) == state_of(model)
 
 
 # Parameters and features
@@ -188,13 +286,13 @@ def test_parameters_come_back_as_plain_numbers(X):
     for name, value in again.get_params().items():
         assert value == model.get_params()[name]
         assert type(value) in (int, float, str, type(None))
-    assert pool_of(again.partial_fit(X)) == pool_of(model.partial_fit(X))
+    assert state_of(again.partial_fit(X)) == state_of(model.partial_fit(X))
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf, 5e-324, 0.1, -0.0, 1.7e308])
 def test_every_float_has_its_way_through_the_header(number):
-    header = {"number": saving.plain(np.float64(number), "it")}
-    back = saving.unplain(saving.decode(saving.encode(header, {})).header["number"])
+    header = {"number": container.plain(np.float64(number), "it")}
+    back = container.unplain(container.decode(container.encode(header, {})).header["number"])
     assert type(back) is float
     assert np.array([back]).tobytes() == np.array([number]).tobytes()
 
@@ -204,7 +302,7 @@ def test_a_change_that_is_not_allowed_is_not_allowed_after_loading(X):
     again = SPC.from_bytes(model.to_bytes())
     with pytest.raises(ValueError, match=r"scale was changed from 1.0 to 2.0"):
         again.partial_fit(X)
-    assert pool_of(again.set_params(scale=1.0).partial_fit(X)) == pool_of(
+    assert state_of(again.set_params(scale=1.0).partial_fit(X)) == state_of(
         model.set_params(scale=1.0).partial_fit(X)
     )
 
@@ -239,7 +337,7 @@ def test_what_is_no_number_cannot_be_saved(X):
 
 
 def test_a_model_of_format_1_can_be_read_for_ever():
-    """The file was written when there was no other format; no version may change what it says."""
+    """The file was written when there was no other format; every version reads the same."""
     model = SPC.load(ROOT / "tests" / "data" / "model_v1.spc")
     assert model.get_params()["n_structures"] == 5
     assert model.get_params()["beta"] == 0.01

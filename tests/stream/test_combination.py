@@ -55,7 +55,7 @@ def test_models_that_fit_into_n_are_put_side_by_side(X, kind, seed):
     for name in ("mean", "weight", "count", "age", "id"):
         assert np.array_equal(getattr(merged.structures_, name), getattr(whole.structures_, name))
     assert np.array_equal(merged.clustering(), whole.clustering())
-    np.testing.assert_allclose(merged._stream._pairs(), whole._stream._pairs(), rtol=1e-9)
+    np.testing.assert_allclose(merged._stream.pairs(), whole._stream.pairs(), rtol=1e-9)
 
 
 def two(gamma=0.0, beta=0.0, n=1):

@@ -35,15 +35,15 @@ def learn(s: Structures, X: Floats, work: Scratch, row: int = 0, kind: int | Non
     step = learning_kernel(s.kernel_kind if kind is None else kind)
     width = s.d + s.timed
     while s.needed_rank == 0:
+        if work.pending:
+            _unite_pair(step, s, work)
         learnt = abs(step(s.memory, X[row * width :], work.memory, X.size // width - row))
         row += learnt
-        if s.needed_rank > 0:
+        if work.pending or s.needed_rank > 0:
+            continue
+        if row * width >= X.size:
             break
-        if is_unfinished(s):
-            _unite_pair(step, s, work)
-        elif row * width >= X.size:
-            break
-        elif learnt == 0:
+        if learnt == 0:
             raise ValueError(f"Row {row} is not finite, or X is not one row of numbers.")
     return row
 
@@ -52,9 +52,10 @@ def _unite_pair(step: Any, s: Structures, work: Scratch) -> None:
     """Do the next merge by the general union of covariances. Modified in place: s, work."""
     try:
         union_kernel(without_unrolling(s.kernel_kind))(s.memory, work.memory)
-    finally:  # whatever interrupts, no structure may be there twice
+    except BaseException:  # no structure may be there twice
         if work.united:
             step(s.memory, NO_ROWS, work.memory, 0)
+        raise
 
 
 def is_unfinished(s: Structures) -> bool:

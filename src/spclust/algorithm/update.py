@@ -61,7 +61,7 @@ def learn_rows(rows: int, X: Floats, s: Structures, work: Scratch) -> int:
     changed, row, learns = s.stale - 1, 0, rows >= 0
     if not learns:
         changed, rows = -rows - 1, 0
-    elif not holds(rows, X, s):
+    elif work.pending or not holds(rows, X, s):
         return 0
     if work.united:
         remove_united(s, work)
@@ -132,7 +132,7 @@ def update(arrives: bool, s: Structures, work: Scratch) -> int:
     if merged:
         return changed
     work.keeper, work.other, work.light = changed, other, light
-    s.covariance.lacks_memory(s.rank[changed] + s.rank[other] + 1, s)
+    work.pending = not s.covariance.lacks_memory(s.rank[changed] + s.rank[other] + 1, s)
     return UNFINISHED
 
 
@@ -145,7 +145,7 @@ def unite_pair(s: Structures, work: Scratch) -> None:
     """
     merge_in_general(work.keeper, work.other, s, work)
     s.stale = work.keeper + 1
-    work.united = True
+    work.pending, work.united = False, True
 
 
 @part

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from spclust.arrays import Integers
 from spclust.estimators.fitted import Fitted
 from spclust.estimators.last_batch import INTERRUPTED, NO_ROWS, SUPERSEDED, LastBatch, threads
-from spclust.parameters import validate_model
+from spclust.parameters import FIXED, validate_model
 from spclust.persistence.atomic_file import AnyPath, write_whole
 from spclust.persistence.container import (
     Array,
@@ -21,11 +21,15 @@ from spclust.persistence.container import (
     plain,
     refuse_strangers,
     unplain,
+    version_of,
 )
 from spclust.persistence.logical_state import content_of, stream_of
+from spclust.persistence.versions import as_current_version
 from spclust.stream.stream import Stream
 from spclust.tracking.tracker import Tracker
 from spclust.version import __version__
+
+_LABELS = {"nearest", "nlt", "first"}  # arrays of the last batch
 
 
 def save(model: Any, path: AnyPath) -> None:
@@ -39,7 +43,7 @@ def load(cls: Any, path: AnyPath) -> Any:
         with open(path, "rb") as file:
             start = file.read(64)
             refuse_strangers(start)
-            return restored(cls, decode(start + file.read()))
+            return restored(cls, start + file.read())
     except RefusedError as error:
         raise ValueError(f"Cannot load {os.fspath(path)!r}: {error}.") from None
 
@@ -47,18 +51,21 @@ def load(cls: Any, path: AnyPath) -> Any:
 def from_bytes(cls: Any, data: bytes) -> Any:
     """Read a model of a class from bytes: see `SPC.from_bytes`."""
     try:
-        return restored(cls, decode(bytes(data)))
+        return restored(cls, bytes(data))
     except RefusedError as error:
         raise ValueError(f"Cannot load a model from these bytes: {error}.") from None
 
 
 def to_bytes(model: Any) -> bytes:
     """The bytes of a model: see `SPC.to_bytes`."""
-    return encode(*content_of_model(model))
+    try:
+        return encode(*content_of_model(model))
+    except RefusedError as error:  # a thousand events of clusters with many thousand features
+        raise ValueError(f"This {type(model).__name__} cannot be saved: {error}.") from None
 
 
 def content_of_model(model: Any) -> Content:
-    """Header and arrays of a model."""
+    """Header and arrays of a model; arrays may be views of its state."""
     check_is_fitted(model)
     validate_model(model)
     name, fitted = type(model).__name__, model._fitted
@@ -92,25 +99,31 @@ def content_of_model(model: Any) -> Content:
     return Content({**header, "state": state}, {**arrays, **numbers})
 
 
-def restored(cls: Any, content: Content) -> Any:
-    """The model of a class that was saved; RefusedError if the content is not sound."""
-    header, arrays = content
-    if header.get("class") != cls.__name__:
-        saved = str(header.get("class"))[:80]
+def restored(cls: Any, data: bytes) -> Any:
+    """The model of a class that was saved; RefusedError if the bytes do not hold one."""
+    content = decode(data)
+    saved = str(content.header.get("class"))[:80]
+    if saved != cls.__name__:
         raise RefusedError(f"it holds a {saved}, not a {cls.__name__}: use the class {saved}")
+    header, arrays = as_current_version(content, version_of(data))
+    if not arrays.keys() >= _LABELS:
+        raise RefusedError("its header and its arrays do not match")
     params, built_with = _values(header, "parameters"), _values(header, "built_with")
     names = cls._get_param_names()
     unknown = set(params) - set(names)
     model = None if unknown else cls(**params)
-    unknown |= {name for name in built_with if not hasattr(model, name)}
+    unknown |= set(built_with) - set(FIXED)
     if model is None or unknown:
         raise RefusedError(f"{cls.__name__} has no parameter {min(unknown)!r:.60}")
+    if set(built_with) != set(FIXED):
+        raise RefusedError("its parameters and its state do not match")
     try:
         validate_model(model)
     except ValueError as error:
         raise RefusedError(str(error).rstrip(".")) from None
     natural = params.get("eps") == "auto"
-    stream = stream_of(built_with, header.get("state"), arrays, natural=natural)
+    of_state = {name: array for name, array in arrays.items() if name not in _LABELS}
+    stream = stream_of(built_with, header.get("state"), of_state, natural=natural)
     last, first = _last_batch(header, arrays, stream)
     _note_features(model, header, stream)
     model._fitted = Fitted(stream, _tracker(header, stream), last, first, built_with)
@@ -118,7 +131,7 @@ def restored(cls: Any, content: Content) -> Any:
 
 
 def _small(positions: Integers) -> Array:
-    """Numbers of structures in as few bytes as they take: there is one for each row."""
+    """Positions of structures, one for each row, in the smallest unsigned type that holds them."""
     return positions.astype(np.min_scalar_type(int(positions.max(initial=0))))
 
 
@@ -132,18 +145,18 @@ def _values(header: Mapping[str, Any], name: str) -> dict[str, Any]:
 def _last_batch(
     header: Mapping[str, Any], arrays: Mapping[str, Array], stream: Stream
 ) -> tuple[LastBatch, Integers]:
-    """What is known of the last rows, and the structures whose clusters come first."""
+    """The last batch, and the structures whose clusters are numbered first."""
     seen, live = header.get("last_seen"), len(stream.order())
     nearest, first = arrays["nearest"], arrays["first"]
     for positions in (nearest, first):
         unsigned = positions.ndim == 1 and positions.dtype.kind == "u"
         if not unsigned or positions.max(initial=0) >= live:
-            raise RefusedError("its labels are those of other structures")
+            raise RefusedError("its labels do not match its structures")
     known = type(seen) is int and seen == stream.seen
     nlt = arrays["nlt"]
     sound = nlt.dtype == np.float64 and nlt.shape in ((0,), nearest.shape) and np.all(nlt >= 0.0)
     if not sound or (not known and (seen not in (None, -1) or nearest.size or first.size)):
-        raise RefusedError("its labels are those of other structures")
+        raise RefusedError("its labels do not match its structures")
     if not known:
         return (INTERRUPTED if seen is None else SUPERSEDED), NO_ROWS
     nlt_or_none = nlt if nlt.size else None
@@ -152,24 +165,24 @@ def _last_batch(
 
 
 def _tracker(header: Mapping[str, Any], stream: Stream) -> Tracker | None:
-    """What is known of the clusters' names, if they have any."""
+    """The tracker of cluster ids; None if the model has none."""
     if header.get("tracker") is None:
         return None
     try:
         return Tracker.restored(header["tracker"], stream.structures.d)
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
-        raise RefusedError("the names of its clusters and its state do not go together") from None
+        raise RefusedError("the ids of its clusters and its state do not match") from None
 
 
 def _note_features(model: Any, header: Mapping[str, Any], stream: Stream) -> None:
-    """Number and names of the features. Modified in place: model."""
+    """Set the number and names of the features. Modified in place: model."""
     d, names = header.get("n_features_in"), header.get("feature_names_in")
     if type(d) is not int or d != stream.structures.d:
-        raise RefusedError("its features and its state do not go together")
+        raise RefusedError("its features and its state do not match")
     model.n_features_in_ = d
     if names is not None:
         if not isinstance(names, list) or len(names) != d:
-            raise RefusedError("its features and their names do not go together")
+            raise RefusedError("its features and their names do not match")
         if not all(isinstance(name, str) for name in names):
-            raise RefusedError("its features and their names do not go together")
+            raise RefusedError("its features and their names do not match")
         model.feature_names_in_ = np.array(names, dtype=object)

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, whatever happens in between."""
+"""Atomic files: written whole or not at all, even if the process is killed."""
 
 import hashlib
 import os
@@ -17,16 +17,16 @@ AnyPath: TypeAlias = str | os.PathLike[str]
 
 
 def write_whole(path: AnyPath, data: bytes) -> None:
-    """Let a file have this content: all of it, on the disk, or else what it had before.
+    """Replace the content of a file on the disk, all of it, or leave the file as it was.
 
-    The content goes to a temporary file in the same folder, which then takes the place of the old
-    file in one step. If anything fails, an OSError says what in one sentence, and the temporary
-    file is removed; one that a killed process left is removed by the next one to write the file.
+    The content is written to a temporary file in the same folder, which then replaces the old file
+    in one step. If anything fails, an OSError says what in one sentence, and the temporary file is
+    removed; one that a killed process left is removed by the next process that writes the file.
     """
     target = Path(os.path.realpath(os.fsdecode(path)))  # a link stays one
     try:
         if target.exists() and not target.is_file():
-            raise OSError("it is no regular file")
+            raise OSError("it is not a regular file")
         _remove_stale(target)
         with _temporary(target) as file:
             file.write(data)
@@ -42,11 +42,11 @@ def write_whole(path: AnyPath, data: bytes) -> None:
 
 @contextmanager
 def _temporary(target: Path) -> Iterator[IO[bytes]]:
-    """An empty file beside the target; if it still has its name when all is done, it is removed."""
+    """An empty file beside the target; it is removed at the end unless it was renamed."""
     file = _locked_file(target)
     try:
         with file:
-            with suppress(OSError):  # there is no old file, or its rights are not ours to give
+            with suppress(OSError):  # there is no old file, or its mode cannot be copied
                 os.chmod(file.name, stat.S_IMODE(target.stat().st_mode))
             yield file
     finally:
@@ -55,7 +55,7 @@ def _temporary(target: Path) -> Iterator[IO[bytes]]:
 
 
 def _locked_file(target: Path) -> IO[bytes]:
-    """A new temporary file, locked for as long as this process lives and has it open."""
+    """A new temporary file, locked while this process lives and has it open."""
     while True:
         file = open(target.with_name(f"{_prefix(target)}{token_hex(8)}.tmp"), "xb")  # noqa: SIM115
         if fcntl:
@@ -63,26 +63,26 @@ def _locked_file(target: Path) -> IO[bytes]:
                 fcntl.flock(file, fcntl.LOCK_EX)
         if os.path.exists(file.name):
             return file
-        file.close()  # another process took it for a stale one before it was locked
+        file.close()  # another process removed it as stale before it was locked
 
 
 def _remove_stale(target: Path) -> None:
-    """Remove temporary files of this target that belong to no living process."""
+    """Remove temporary files of this target that no living process has locked."""
     for stale in target.parent.glob(f"{_prefix(target)}*.tmp"):
         with suppress(OSError), open(stale, "rb") as file:
             if fcntl:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails if somebody has it
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails if a process has it
             os.unlink(stale)
 
 
 def _prefix(target: Path) -> str:
-    """How the names of a target's temporary files begin: short, however long its own name is."""
+    """Prefix of the temporary files of a target: short, however long its own name is."""
     name = os.fsencode(target.name)
     return f".spclust-{hashlib.sha256(name).hexdigest()[:16]}-"
 
 
 def _sync_folder(folder: Path) -> None:
-    """Let the new name, too, be on the disk, where the platform can do that."""
+    """Flush the new name to the disk, where the platform can do that."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

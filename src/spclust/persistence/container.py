@@ -1,14 +1,14 @@
-"""The format of saved models: a header of plain values and named arrays, as bytes and back.
+"""The container of saved models: a header of plain values and named arrays, as bytes and back.
 
-Nothing here knows what a model is. docs/saving.md has the format byte by byte. Reading runs no code
-that the bytes might bring along, and takes no more memory than the bytes themselves.
+Nothing here depends on what a model is. docs/saving.md has the format byte by byte. Reading runs no
+code from the bytes; arrays take no memory besides the bytes themselves.
 """
 
 import hashlib
 import json
 import math
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,16 +18,18 @@ import numpy.typing as npt
 Array: TypeAlias = npt.NDArray[Any]
 
 MAGIC = b"SPCLUST\x00"
-VERSION = 2
+VERSION = 3
 _PREFIX = struct.Struct("<8sIQQ")  # magic, version, length of everything, length of the header
 _VERSION_AT = slice(8, 12)
 _DIGEST = hashlib.sha256
 _DIGEST_SIZE = 32
+_LONGEST_HEADER = 2**30  # bytes; as Python objects they may take many times the memory
+_ANOTHER_COPY = "save the model again, or take another copy"
 _DTYPES = ("<f8", "<i8", "|u1", "<u2", "<u4", "<u8")
 
 
 class RefusedError(ValueError):
-    """Why bytes are no model: the end of a sentence about them."""
+    """Why bytes are not a model: the end of a sentence about them."""
 
 
 class Content(NamedTuple):
@@ -38,7 +40,10 @@ class Content(NamedTuple):
 
 
 def encode(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
-    """A header, of values that `plain` gives, and arrays, of one of a few types, as bytes."""
+    """A header, of values that `plain` gives, and arrays, of one of a few types, as bytes.
+
+    Raises RefusedError if the header is too long to be read again.
+    """
     stored = {name: _little_endian(array) for name, array in arrays.items()}
     table = [
         {"name": name, "dtype": array.dtype.str, "shape": list(array.shape)}
@@ -47,6 +52,7 @@ def encode(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
     text = json.dumps(
         {**header, "arrays": table}, allow_nan=False, sort_keys=True, separators=(",", ":")
     ).encode()
+    _refuse_long_header(len(text))
     body = sum(array.nbytes for array in stored.values())
     length = _PREFIX.size + len(text) + body + _DIGEST_SIZE
     parts = [_PREFIX.pack(MAGIC, VERSION, length, len(text)), text]
@@ -66,18 +72,24 @@ def decode(data: bytes) -> Content:
 
     Arrays are read-only views of the bytes.
     """
+    version_of(data)
+    return _content(data)
+
+
+def version_of(data: bytes) -> int:
+    """The version of the format; RefusedError if these bytes are of none that can be read."""
     refuse_strangers(data)
     if len(data) < _VERSION_AT.stop:
-        raise RefusedError("it was cut short: save the model again, or take another copy")
+        raise RefusedError(f"it was cut short: {_ANOTHER_COPY}")
     version = int.from_bytes(data[_VERSION_AT], "little")
     if version > VERSION:
         raise RefusedError(
             f"it was written by a newer spclust (format {version}, this one reads up to "
             f"{VERSION}): upgrade spclust"
         )
-    if version not in _READERS:
+    if version < 1:
         raise RefusedError(f"it is damaged (there is no format {version}): take another copy")
-    return _READERS[version](data)
+    return version
 
 
 def refuse_strangers(start: bytes) -> None:
@@ -85,57 +97,44 @@ def refuse_strangers(start: bytes) -> None:
     if len(start) == 0:
         raise RefusedError("it is empty")
     if start[: len(MAGIC)] != MAGIC[: len(start)]:
-        raise RefusedError("it is no saved model of spclust")
+        raise RefusedError("it is not a saved model of spclust")
 
 
-def _read(data: bytes) -> Content:
+def _content(data: bytes) -> Content:
     if len(data) < _PREFIX.size:
-        raise RefusedError("it was cut short: save the model again, or take another copy")
+        raise RefusedError(f"it was cut short: {_ANOTHER_COPY}")
     _, _, length, header_length = _PREFIX.unpack_from(data)
     if len(data) < length:
-        raise RefusedError(
-            f"it was cut short, to {len(data)} of {length} bytes: save the model again, or take "
-            "another copy"
-        )
+        raise RefusedError(f"it was cut short, to {len(data)} of {length} bytes: {_ANOTHER_COPY}")
     content = memoryview(data)[:-_DIGEST_SIZE]
     if len(data) > length or _DIGEST(content).digest() != data[-_DIGEST_SIZE:]:
-        raise RefusedError("it is damaged (its checksum is another one): take another copy")
-    if _PREFIX.size + header_length > len(content):
-        raise RefusedError("its header is longer than itself")
+        raise RefusedError("it is damaged (checksum mismatch): take another copy")
     start = _PREFIX.size + header_length
+    if start > len(content):
+        raise RefusedError("its header is longer than the file")
+    _refuse_long_header(header_length)
     header = _parsed(bytes(content[_PREFIX.size : start]))
     arrays = _arrays(header.pop("arrays", None), content[start:])
     return Content(header, arrays)
 
 
-def _read_version_1(data: bytes) -> Content:
-    """States without time stamps and automatic parameters, and with what these are without."""
-    header, arrays = _read(data)
-    if arrays.keys() >= {"head", "count"} and arrays["head"].shape == (32,):
-        old = arrays["head"]
-        head = np.concatenate([old, [1.0, 0.0, 0.0, 100.0 * old[0]], np.zeros(4)])
-        arrays = {**arrays, "head": head, "recent": arrays["count"]}
-        arrays |= {name: np.empty(0) for name in ("owner", "origin", "unit")}  # as in a new one,
-        arrays["scatter"] = np.empty((0, int(old[1])))  # for the first two numbers are N and d
-    return Content(header, arrays)
-
-
-# How each version is read. A newer one adds a function here, and those before it stay.
-_READERS: dict[int, Callable[[bytes], Content]] = {1: _read_version_1, 2: _read}
+def _refuse_long_header(length: int) -> None:
+    if length > _LONGEST_HEADER:
+        raise RefusedError(f"its header has {length} bytes, more than {_LONGEST_HEADER}")
 
 
 def _parsed(text: bytes) -> dict[str, Any]:
     try:
         header = json.loads(text.decode("utf-8"))
     except (ValueError, RecursionError):
-        raise RefusedError("its header is no JSON") from None
+        raise RefusedError("its header is not JSON") from None
     if not isinstance(header, dict):
-        raise RefusedError("its header is no JSON object")
+        raise RefusedError("its header is not a JSON object")
     return header
 
 
 def _arrays(table: Any, body: memoryview) -> dict[str, Array]:
-    """The arrays of a table of names, types and shapes, which lie one after the other in `body`."""
+    """The arrays of a table of names, types and shapes, one after the other in `body`."""
     arrays: dict[str, Array] = {}
     start = 0
     for row in table if isinstance(table, list) else [None]:
@@ -143,30 +142,30 @@ def _arrays(table: Any, body: memoryview) -> dict[str, Array]:
         count = math.prod(shape)
         end = start + count * int(dtype[-1])
         if end > len(body) or name in arrays:
-            raise RefusedError("its header and its arrays do not go together")
+            raise RefusedError("its header and its arrays do not match")
         numbers = np.frombuffer(body, dtype, count, start) if count else np.empty(0, dtype)
         try:
             arrays[name] = numbers.reshape(shape)
-        except ValueError:  # an array of nothing may still be too large in one direction
-            raise RefusedError("its header and its arrays do not go together") from None
+        except ValueError:  # an empty array may still have an axis that is too long
+            raise RefusedError("its header and its arrays do not match") from None
         start = end
     if start != len(body):
-        raise RefusedError("its header and its arrays do not go together")
+        raise RefusedError("its header and its arrays do not match")
     return arrays
 
 
 def _table_row(row: Any) -> tuple[str, str, tuple[int, ...]]:
-    """Name, type and shape, if they are what they should be."""
+    """Name, type and shape of an array; RefusedError if they are not valid."""
     if isinstance(row, dict) and set(row) == {"name", "dtype", "shape"}:
         name, dtype, shape = row["name"], row["dtype"], row["shape"]
         sound = isinstance(name, str) and dtype in _DTYPES and isinstance(shape, list)
         if sound and len(shape) < 4 and all(type(side) is int and side >= 0 for side in shape):
             return name, dtype, tuple(shape)
-    raise RefusedError("its table of arrays is not what it should be")
+    raise RefusedError("its table of arrays is not valid")
 
 
 def plain(value: Any, what: str) -> Any:
-    """A number, text, truth value or None as what JSON has; numbers of NumPy become plain ones.
+    """A number, text, truth value or None as JSON has it; NumPy numbers become plain ones.
 
     Raises a TypeError that says that `what` cannot be saved if it is anything else.
     """
@@ -186,10 +185,10 @@ def plain(value: Any, what: str) -> Any:
 
 
 def unplain(value: Any) -> Any:
-    """What `plain` was given, in plain Python."""
+    """The value that `plain` was given, in plain Python."""
     if isinstance(value, dict):
         if set(value) == {"float"} and value["float"] in ("nan", "inf", "-inf"):
             return float(value["float"])
     elif value is None or isinstance(value, bool | int | float | str):
         return value
-    raise RefusedError("a value in its header is of no known kind")
+    raise RefusedError("a value in its header is not a number, text, true, false or null")

@@ -1,109 +1,118 @@
-"""Whether a state that came from outside is one that learning could have left.
+"""Validation of a saved state: refuse what learning cannot have produced.
 
-Kernels trust the state: they look up slots, ranks and directions in it without a second look, and
-count on numbers that are none of NaN. So all of that is checked here, once, when a model is loaded.
+Kernels trust the state: they follow slots, ranks and directions in it without a check, and rely on
+numbers that are not NaN. So all of that is checked here, once, when a model is loaded; and when it
+is saved, because a file that cannot be loaded is of no use.
 """
 
 import math
+import os
+from collections.abc import Mapping
 
 import numpy as np
 
-from spclust.arrays import Booleans, Floats
+from spclust.arrays import Booleans, Floats, Integers
 from spclust.numerics.eight import LANES
-from spclust.persistence.container import RefusedError
-from spclust.state.kinds import DIAGONAL, LOWRANK, SPHERICAL
-from spclust.state.structures import (
-    BETA,
-    CAPACITY,
-    CLOCK,
-    CONNECTIONS,
-    CRAMPED,
-    CUT_DUE,
-    DIRECTIONS,
-    DUE,
-    EVALUATIONS,
-    EXPONENT,
-    FRAMED,
-    FREE,
-    GAMMA,
-    GAP,
-    GROWN,
-    IN_LOGS,
-    KIND,
-    LARGEST,
-    LIVE,
-    LOOKED,
-    MERGED,
-    NLT_MAX,
-    PRUNED,
-    RANK,
-    RESCANS,
-    SEEN,
-    STALE,
-    TIMED,
-    W_MIN,
-    Structures,
+from spclust.persistence.container import Array, RefusedError
+from spclust.persistence.schema import (
+    LARGEST_INTEGER,
+    Scalars,
+    packed_sizes,
+    rank_of,
+    refuse_other_layouts,
+    unsound,
 )
+from spclust.state.kinds import FULL, LOWRANK, Room, covariance_extents
+from spclust.state.record import Together
+from spclust.state.structures import Structures
 
-_LARGEST_COUNT = 2.0**53  # whole numbers above are not all floats
+_LARGEST_COUNT = 2**53  # not all integers above are floats, and counts of points are floats
 _LARGEST_AGE = 2.0**62  # ages become integers
+_LARGEST_FLOAT = float(np.finfo(np.float64).max)
 _FARTHEST_DRIFT = 1e300  # sums of two of them are finite
-_ALMOST_ONE = 0.999  # spreads are at least 1, and directions 1 long, but for rounding
+_ALMOST_ONE = 0.999  # variances are at least 1, and directions 1 long, except for rounding
+_ROUNDED_UP = 1.001
 
-_COUNTS = (LIVE, SEEN, PRUNED, MERGED, GROWN, FREE, LARGEST, LOOKED, CRAMPED, STALE)
-_COUNTERS = (EVALUATIONS, RESCANS, CONNECTIONS)
-_TIME = (TIMED, CLOCK, GAP, DUE, CUT_DUE)
-# What a stream changes in the head of its pool; all else in there it never does.
-_CHANGING = (*_COUNTS, *_COUNTERS, IN_LOGS, EXPONENT, GAMMA, BETA, W_MIN, NLT_MAX, *_TIME)
+Arrays = Mapping[str, Array]
 
 
-def refuse_unsound_head(head: Floats, fresh: Floats) -> None:
-    """Raise RefusedError if a head (40,) cannot have come of that of a fresh pool."""
-    same = head == fresh[: head.size]
-    same[list(_CHANGING)] = True
-    counts, counters = head[list(_COUNTS)], head[list(_COUNTERS)]
-    live, grown, largest = head[LIVE], head[GROWN], head[LARGEST]
-    cramped_at_most = 2.0 * largest + 1.0 if head[KIND] == LOWRANK else 0.0
-    _demand(
-        bool(same.all())
-        and bool(np.all(_whole(counts) & (counts >= 0.0) & (counts <= _LARGEST_COUNT)))
-        and bool(np.all(np.isfinite(counters) & (counters >= 0.0)))
-        and head[IN_LOGS] in (0.0, 1.0)
-        and head[TIMED] in (0.0, 1.0)
-        and math.isfinite(head[CLOCK])
-        and bool(np.all(np.isfinite(head[[DUE, CUT_DUE]]) & _whole(head[[DUE, CUT_DUE]])))
-        and (head[FRAMED] == 0.0 or head[DUE] > head[SEEN] - 1.0)
-        and (0.0 <= head[GAP] < math.inf if head[TIMED] else head[GAP] == 1.0)
-        and 1.0 <= live <= min(head[CAPACITY] + 1.0, head[SEEN])
-        and grown <= min(live, head[CAPACITY])
-        and head[FREE] <= head[DIRECTIONS]
-        and largest <= head[RANK]
-        and head[LOOKED] <= head[SEEN]
-        and head[STALE] <= live
-        and head[CRAMPED] <= cramped_at_most,
-        "numbers",
+def refuse_too_large(scalars: Scalars) -> None:
+    """Raise RefusedError if the state takes more memory than this machine has.
+
+    A few bytes may ask for any amount of memory, and some systems would try to provide it.
+    """
+    kind, d, room = scalars.kind, scalars.n_features, memory_for_directions(scalars)
+    n = (scalars.n_structures + LANES) // LANES * LANES
+    axes = {"n": n, "blocks": n // LANES, "d": d, **covariance_extents(kind, d, room)}
+    axes |= {"rank_room": room.rank, "directions": room.directions}
+    stored = (array for array in Structures.arrays() if not isinstance(array, Together))
+    needed = 8 * sum(math.prod(array.shape(axes)) for array in stored)  # integers without limit
+    try:
+        available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        available = 2**46
+    if needed > available:
+        raise RefusedError(f"it takes {1e-9 * needed:.0f} GB, more than this machine has")
+
+
+def memory_for_directions(scalars: Scalars) -> Room:
+    """Memory that the state has for the directions of low-rank covariances."""
+    return Room(scalars.rank_room, scalars.direction_room)
+
+
+def refuse_unsound_scalars(scalars: Scalars) -> None:
+    """Raise RefusedError if scalars of the right types cannot be the result of learning."""
+    seen, live, grown, capacity = scalars.seen, scalars.live, scalars.grown, scalars.n_structures
+    counts = (seen, scalars.pruned, scalars.merged, grown, scalars.prune_from)
+    counters = (scalars.evaluations, scalars.rescans)
+    numbers = (value for value in scalars if isinstance(value, float))
+    sound = (
+        all(0 <= count <= _LARGEST_COUNT for count in counts)
+        and all(0 <= counter <= LARGEST_INTEGER for counter in counters)
+        and all(math.isfinite(number) for number in numbers)
+        and 1 <= capacity <= _LARGEST_COUNT
+        and 1 <= scalars.n_features <= _LARGEST_COUNT
+        and 1 <= live <= min(capacity + 1, seen)
+        and grown <= min(live, capacity)
+        and scalars.prune_from <= seen
+        and 0 <= scalars.stale <= live
+        and (scalars.gap >= 0.0 if scalars.timed else scalars.gap == 1.0)
+        and (seen <= scalars.scale_due or not scalars.automatic_scale)
+        and _ranks_are_sound(scalars)
+    )
+    _demand(sound, "numbers")
+
+
+def _ranks_are_sound(scalars: Scalars) -> bool:
+    """True if the ranks of low-rank covariances have room, and all other kinds have none."""
+    largest, room, needed = scalars.largest_rank, scalars.rank_room, scalars.needed_rank
+    if scalars.kind != LOWRANK:
+        return largest == room == needed == scalars.direction_room == 0
+    return (
+        1 <= room <= scalars.n_features
+        and 0 <= largest <= room
+        and 0 <= needed <= 2 * largest + 1
+        and 0 <= scalars.direction_room <= LARGEST_INTEGER
     )
 
 
-def refuse_unsound(s: Structures) -> None:
-    """Raise RefusedError if the arrays of a state, whose head is sound, are not."""
-    live, grown = int(s.head[LIVE]), int(s.head[GROWN])
-    _refuse_clocks(s, live, grown)
-    _refuse_frame(s)
-    owners = s.owner[:live]
-    _demand(bool(np.all(_whole(owners) & (owners >= 0.0) & (owners <= s.owner.size))), "clusters")
-    _refuse_means(s, live)
-    _refuse_fresh_spreads(s, grown)
-    _refuse_spreads(s, grown)
-    if s.head[KIND] == LOWRANK:
-        _refuse_directions(s, grown)
-    _refuse_odds(s, live)
-    _refuse_to_prune_all(s, live)
+def refuse_unsound_arrays(scalars: Scalars, arrays: Arrays) -> None:
+    """Raise RefusedError if the arrays of a state, whose scalars are sound, are not."""
+    rank = rank_of(scalars, arrays)
+    refuse_other_layouts(scalars, rank, arrays)
+    _refuse_counts(scalars, arrays)
+    _refuse_units(scalars, arrays)
+    _refuse_means(arrays)
+    _refuse_covariances(scalars, arrays)
+    if scalars.kind == LOWRANK:
+        _refuse_directions(scalars, rank, arrays)
+    _refuse_odds(scalars, arrays)
+    _refuse_to_prune_all(scalars, arrays)
 
 
 def _demand(holds: bool, what: str) -> None:
     if not holds:
-        raise RefusedError(f"the {what} of its structures are not what learning leaves")
+        raise RefusedError(unsound(what))
 
 
 def _whole(numbers: Floats) -> Booleans:
@@ -111,114 +120,112 @@ def _whole(numbers: Floats) -> Booleans:
     return whole
 
 
-def _refuse_clocks(s: Structures, live: int, grown: int) -> None:
-    """Points absorbed, ages, ids and weights."""
-    count, age, ids = s.count[:live], s.age[:live], s.id[:live]
-    total, mass = s.total[:live], s.mass[:live]
+def _within(low: float, numbers: Array, high: float) -> bool:
+    """True if all numbers are from `low` to `high`, and none is NaN; also if there are none."""
+    return numbers.size == 0 or bool(numbers.min() >= low and numbers.max() <= high)
+
+
+def _refuse_counts(scalars: Scalars, arrays: Arrays) -> None:
+    """Points absorbed, ages, ids, clusters and weights."""
+    count, age, ids = arrays["count"], arrays["age"], arrays["id"]
     _demand(
-        bool(np.all(_whole(count)))
-        and bool(np.all(count[:grown] >= 1.0))
-        and bool(np.all(count[grown:] == 1.0))
-        and float(np.sum(count)) + s.head[PRUNED] == s.head[SEEN]
-        and bool(np.all((age >= 0.0) & np.isfinite(age)))
-        and bool(s.head[TIMED] or np.all(_whole(age) & (age >= 1.0) & (age <= _LARGEST_AGE))),
-        "clocks",
+        _within(1.0, count, _LARGEST_COUNT)
+        and bool(np.all(_whole(count)))
+        and _within(1.0, count[scalars.grown :], 1.0)
+        and int(count.sum()) + scalars.pruned == scalars.seen,
+        "counts",
     )
-    recent = s.recent[:live]
-    _demand(bool(np.all((recent > 0.0) & (recent <= 1.001 * count))), "shares")
-    sound = _whole(ids) & (ids >= 0.0) & (ids < s.head[SEEN])
-    _demand(bool(np.all(sound)) and np.unique(ids).size == live, "ids")
-    sound = (mass > 0.0) & np.isfinite(mass) & (total >= 0.0) & (_ALMOST_ONE * total <= mass)
-    _demand(bool(np.all(sound)), "weights")
-
-
-def _refuse_frame(s: Structures) -> None:
-    """Units that are numbers above 0, or 0 if not known yet, and 1 if they do not follow."""
-    sound = np.isfinite(s.origin) & np.isfinite(s.unit) & (s.unit >= 0.0)
-    if s.head[FRAMED] == 0.0:
-        sound &= (s.origin == 0.0) & (s.unit == 1.0)
-    _demand(bool(np.all(sound)), "units")
-
-
-def _refuse_means(s: Structures, live: int) -> None:
-    """Those of free slots, too: they are measured together with their neighbours in a block."""
-    near = np.abs(s.drift) <= _FARTHEST_DRIFT
-    _demand(bool(np.all(near) and np.all(np.isfinite(s.anchor))), "means")
-    slots = np.arange(live)
-    with np.errstate(over="ignore"):
-        means = (s.anchor + s.drift)[slots // LANES, :, slots % LANES]
-    _demand(bool(np.all(np.isfinite(means))), "means")
-
-
-def _refuse_fresh_spreads(s: Structures, grown: int) -> None:
-    """Every slot behind the grown ones has the spread of a point, as the last one must have."""
-    d = s.drift.shape[1]
-    spread, factor = np.ones(s.Sigma.shape[1:]), np.ones(s.whiten.shape[1])
-    if s.head[KIND] not in (DIAGONAL, SPHERICAL, LOWRANK):
-        spread, factor = np.eye(d), np.eye(d)[np.tril_indices(d)]
-    block, lane = grown // LANES, grown % LANES
+    if scalars.timed:
+        _demand(_within(0.0, age, _LARGEST_FLOAT), "ages")
+    else:
+        _demand(_within(1.0, age, _LARGEST_AGE) and bool(np.all(_whole(age))), "ages")
+    recent = arrays["recent"]
+    _demand(bool(np.all((recent > 0.0) & (recent <= _ROUNDED_UP * count))), "shares")
+    _demand(_within(0, ids, scalars.seen - 1) and np.unique(ids).size == ids.size, "ids")
+    slots = scalars.n_structures + LANES  # no more clusters than structures
+    _demand(_within(-1, arrays["cluster"], slots), "clusters")
+    total, damping = arrays["total"], arrays["damping"]
     _demand(
-        bool(np.all(s.Sigma[grown:] == spread))
-        and bool(np.all(s.whiten[block, :, lane:] == factor[:, np.newaxis]))
-        and bool(np.all(s.whiten[block + 1 :] == factor[:, np.newaxis]))
-        and bool(np.all(s.least[grown:] == 1.0) and np.all(s.base[grown:] == 1.0))
-        and bool(np.all(s.renewals[grown:] == 0.0) and np.all(s.rank[grown:] == 0.0)),
-        "spreads",
+        _within(0.0, total, np.inf)
+        and _within(0.0, damping, _LARGEST_FLOAT)
+        and bool(np.all(damping > 0.0) and np.all(_ALMOST_ONE * total <= damping)),
+        "weights",
     )
 
 
-def _refuse_spreads(s: Structures, grown: int) -> None:
-    """Spreads that have grown are finite, and at least 1 in every feature."""
-    Sigma, least, renewals = s.Sigma[:grown], s.least[:grown], s.renewals[:grown]
-    _demand(bool(np.all(np.isfinite(s.whiten))), "factors")
-    _demand(bool(np.all(least > 0.0) and np.all(renewals >= 0.0)), "spreads")
-    if s.head[KIND] != LOWRANK:
-        across = Sigma if Sigma.shape[1] == 1 else np.diagonal(Sigma, axis1=1, axis2=2)
-        _demand(bool(np.all(np.isfinite(Sigma)) and np.all(across >= _ALMOST_ONE)), "spreads")
-        _demand(bool(np.all(s.rank == 0.0) and np.all(s.base == 1.0)), "spreads")
-
-
-def _refuse_directions(s: Structures, grown: int) -> None:
-    """Every direction has one owner or none; ranks are what there is room for."""
-    rank, free, half = s.rank[:grown], int(s.head[FREE]), s.Sigma.shape[2] // 2
-    _demand(bool(np.all(_whole(rank) & (rank >= 0.0) & (rank <= s.head[LARGEST]))), "ranks")
-    base = s.base[:grown]
-    _demand(bool(np.all((base >= _ALMOST_ONE) & np.isfinite(base))), "spreads")
-    taken = [s.place[slot, : int(k)] for slot, k in enumerate(rank)]
-    owned = np.concatenate([np.empty(0), *taken])
-    everywhere = np.sort(np.concatenate([owned, s.free[:free]]))
-    _demand(np.array_equal(everywhere, np.arange(s.head[DIRECTIONS])), "directions")
-    for place in owned.astype(np.int64):  # one by one: a copy of them all may be large
-        length = float(np.dot(s.basis[place], s.basis[place]))
-        _demand(_ALMOST_ONE <= length <= 1.0 / _ALMOST_ONE, "directions")
-    for slot, k in enumerate(rank.astype(np.int64)):
-        numbers, corners = k * (k + 1) // 2, np.cumsum(np.arange(1, k + 1)) - 1
-        for part in (s.Sigma[slot, 0, :numbers], s.Sigma[slot, 0, half : half + numbers]):
-            _demand(bool(np.all(np.isfinite(part)) and np.all(part[corners] > 0.0)), "spreads")
-
-
-def _refuse_odds(s: Structures, live: int) -> None:
-    """No odds are NaN, some pair is within reach, and no pair is below the bound of its row."""
-    least = -np.inf if s.head[IN_LOGS] == 1.0 else 0.0
-    closest = np.inf
-    for i in range(live):
-        ours = s.pair[i, i + 1 : live]
-        smallest = np.min(ours, initial=np.inf)  # NaN if one is
-        _demand(
-            bool(np.all(s.odds[i, :live] >= least) and np.all(s.odds_back[i, :live] >= least))
-            and bool(smallest >= least)
-            and bool(least <= s.bound[i] <= smallest),
-            "distances",
-        )
-        closest = min(closest, smallest)
-    _demand(live == 1 or s.head[STALE] > 0.0 or closest < np.inf, "distances")
-    order = s.connection[:live]
-    _demand(bool(np.all((order >= 0.0) & (order <= s.head[CONNECTIONS]))), "distances")
-
-
-def _refuse_to_prune_all(s: Structures, live: int) -> None:
-    """Where pruning was interrupted, something is left when it is done."""
-    if live <= s.head[CAPACITY] and s.head[LOOKED] == 0.0:
+def _refuse_units(scalars: Scalars, arrays: Arrays) -> None:
+    """Units that are numbers above 0, or 0 if not known yet."""
+    if not scalars.automatic_scale:
         return
-    light = s.total[:live] < s.head[W_MIN] * s.mass[:live]
-    _demand(not np.all(light & (s.id[:live] >= s.head[LOOKED])), "weights")
+    finite = bool(np.all(np.isfinite(arrays["origin"])))
+    _demand(finite and _within(0.0, arrays["unit"], _LARGEST_FLOAT), "units")
+    _demand(_within(0.0, arrays["scatter"], _LARGEST_FLOAT), "scatters")
+
+
+def _refuse_means(arrays: Arrays) -> None:
+    anchor, drift = arrays["anchor"], arrays["drift"]
+    near = _within(-_FARTHEST_DRIFT, drift, _FARTHEST_DRIFT)
+    _demand(near and bool(np.all(np.isfinite(anchor))), "means")
+    with np.errstate(over="ignore"):
+        _demand(bool(np.all(np.isfinite(anchor + drift))), "means")
+
+
+def _refuse_covariances(scalars: Scalars, arrays: Arrays) -> None:
+    """Covariances are finite, and at least 1 in every feature; those of single points are I."""
+    g, least, renewals = scalars.grown, arrays["least"], arrays["renewals"]
+    covariance, factor = arrays["covariance"], arrays["factor"]
+    _demand(bool(np.all(np.isfinite(factor))), "factors")
+    _demand(
+        bool(np.all(least > 0.0) and np.all(renewals >= 0.0))
+        and bool(np.all(least[g:] == 1.0) and np.all(renewals[g:] == 0.0))
+        and bool(np.all(np.isfinite(covariance))),
+        "covariances",
+    )
+    if scalars.kind == FULL:
+        covariance = np.diagonal(covariance, axis1=1, axis2=2)
+    if scalars.kind != LOWRANK:
+        _demand(_within(_ALMOST_ONE, covariance, np.inf), "covariances")
+
+
+def _refuse_directions(scalars: Scalars, rank: Integers, arrays: Arrays) -> None:
+    """Directions have unit length and room; the small covariances have positive diagonals."""
+    base, directions = arrays["base"], arrays["directions"]
+    _demand(_within(_ALMOST_ONE, base, _LARGEST_FLOAT), "covariances")
+    _demand(bool(np.all(base[scalars.grown :] == 1.0)), "covariances")
+    _demand(len(directions) <= scalars.direction_room, "directions")
+    lengths = np.einsum("ij,ij->i", directions, directions)
+    _demand(_within(_ALMOST_ONE, lengths, 1.0 / _ALMOST_ONE), "directions")
+    corners = _corners(rank)
+    for triangles in (arrays["covariance"], arrays["factor"]):
+        _demand(bool(np.all(triangles[corners] > 0.0)), "covariances")
+
+
+def _corners(rank: Integers) -> Integers:
+    """Where the diagonals are in packed triangles of these ranks, one after the other."""
+    sizes = packed_sizes(rank)
+    starts = np.repeat(np.cumsum(sizes) - sizes, rank)
+    firsts = np.repeat(np.cumsum(rank) - rank, rank)
+    rows = np.arange(firsts.size) - firsts
+    corners: Integers = starts + packed_sizes(rows + 1) - 1
+    return corners
+
+
+def _refuse_odds(scalars: Scalars, arrays: Arrays) -> None:
+    """No odds are NaN, some pair is within reach, and no pair is below the bound of its row."""
+    odds, pair, bound = arrays["odds"], arrays["pair"], arrays["bound"]
+    k, least = scalars.live, -np.inf if scalars.in_logs else 0.0
+    _demand(_within(least, odds, np.inf) and _within(least, pair, np.inf), "distances")
+    smallest = np.full(k, np.inf)
+    if k > 1:
+        lengths = np.arange(k - 1, 0, -1)
+        smallest[:-1] = np.minimum.reduceat(pair, np.cumsum(lengths) - lengths)
+    _demand(bool(np.all((least <= bound) & (bound <= smallest))), "distances")
+    _demand(k == 1 or scalars.stale > 0 or bool(smallest.min() < np.inf), "distances")
+
+
+def _refuse_to_prune_all(scalars: Scalars, arrays: Arrays) -> None:
+    """Where pruning was interrupted, something is left when it is done."""
+    if scalars.live <= scalars.n_structures and scalars.prune_from == 0:
+        return
+    light = arrays["total"] < scalars.w_min * arrays["damping"]
+    _demand(not np.all(light & (arrays["id"] >= scalars.prune_from)), "weights")

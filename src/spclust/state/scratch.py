@@ -20,7 +20,8 @@ class Scratch(Record):
     keeper = Integer()  # slot of the union
     other = Integer()  # slot of the other structure
     light = Flag()  # because one of them is too light
-    united = Flag()  # the union is done, and the other structure is to be removed
+    pending = Flag()  # it is to be done
+    united = Flag()  # it is done, and the other structure is to be removed
 
     n = Extent()  # slots
     d = Extent()  # features
