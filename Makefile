@@ -1,17 +1,65 @@
-# `make demo` runs the main job, `make test` checks everything; both set up .venv if needed.
+# `make demo` runs the main job, `make check` what every change must pass, `make test` everything.
+# Each sets up what it needs of .venv first: a demo needs far less than the tests.
 PYTHON ?= python3
 BIN := .venv/bin
-.PHONY: demo test bench bench-dimension bench-automatic bench-command bench-shards lint types unit format clean
+INSTALL = -m pip install --quiet --disable-pip-version-check
+export PIP_NO_INPUT := 1
 
-.venv/installed: pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	touch .venv/installed
+.PHONY: demo check test test-oldest lint types unit fast format clean
+.PHONY: bench bench-dimension bench-automatic bench-command bench-shards
 
-demo: .venv/installed
+.venv/demo: pyproject.toml
+	@echo "Installing what the demo needs into .venv: about 620 MB, half a minute to two minutes."
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python $(INSTALL) --editable '.[demo]'
+	@touch $@
+
+.venv/dev: pyproject.toml
+	@echo "Installing what the tests need into .venv: about 1.6 GB, two to four minutes."
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python $(INSTALL) --editable '.[dev]'
+	@touch .venv/demo $@
+
+demo: .venv/demo
+	@echo "Running the paper's experiments, about a minute; the first time kernels are compiled."
 	$(BIN)/spclust reproduce --out output/reproduction
 
+# What every change must pass: a minute and a half on two cores, once kernels are compiled.
+check: lint types fast
+
 test: lint types unit
+
+lint: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: .venv/dev
+	$(BIN)/mypy
+
+PYTEST = SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses auto
+
+fast: .venv/dev
+	$(PYTEST) -m 'not slow' tests
+
+unit: .venv/dev
+	$(PYTEST) --doctest-modules src tests
+
+format: .venv/dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# The oldest versions that pyproject.toml allows, in an environment of their own.
+OLDEST := .venv-oldest/bin
+
+.venv-oldest/installed: pyproject.toml constraints-oldest.txt
+	test -x $(OLDEST)/python || $(PYTHON) -m venv .venv-oldest
+	$(OLDEST)/python $(INSTALL) --constraint constraints-oldest.txt --editable '.[test]'
+	touch $@
+
+test-oldest: .venv-oldest/installed
+	$(OLDEST)/python -m pytest --numprocesses auto -m 'not slow' tests
+	$(OLDEST)/python -m pytest tests/test_golden.py
 
 # In an environment of its own: the peers, each of which may be missing, bring many packages.
 BENCH := .venv-bench/bin
@@ -19,11 +67,11 @@ PEERS := bench-river bench-moa bench-clusopt
 
 .venv-bench/installed: pyproject.toml
 	test -x $(BENCH)/python || $(PYTHON) -m venv .venv-bench
-	$(BENCH)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BENCH)/python $(INSTALL) --editable '.[bench]'
 	for peer in $(PEERS); do \
-		$(BENCH)/python -m pip install --quiet --disable-pip-version-check --editable ".[$$peer]" \
+		$(BENCH)/python $(INSTALL) --editable ".[$$peer]" \
 		|| echo "$$peer could not be installed: it will be reported as missing"; done
-	touch .venv-bench/installed
+	touch $@
 
 bench: .venv-bench/installed
 	$(BENCH)/python -m benchmarks $(ARGS)
@@ -31,30 +79,15 @@ bench: .venv-bench/installed
 bench-dimension: .venv-bench/installed
 	$(BENCH)/python -m benchmarks.dimension $(ARGS)
 
-bench-automatic: .venv/installed
+bench-automatic: .venv/dev
 	$(BIN)/python -m benchmarks.automatic $(ARGS)
 
-bench-command: .venv/installed
+bench-command: .venv/dev
 	$(BIN)/python -m benchmarks.command $(ARGS)
 
-bench-shards: .venv/installed
+bench-shards: .venv/dev
 	$(BIN)/python -m benchmarks.shards $(ARGS)
 
-lint: .venv/installed
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/lint-imports
-
-types: .venv/installed
-	$(BIN)/mypy
-
-unit: .venv/installed
-	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses auto --doctest-modules src tests
-
-format: .venv/installed
-	$(BIN)/ruff check --fix .
-	$(BIN)/ruff format .
-
 clean:
-	rm -rf .venv .venv-bench build output
+	rm -rf .venv .venv-oldest .venv-bench build output
 	find . -name __pycache__ -prune -exec rm -rf {} +

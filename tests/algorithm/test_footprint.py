@@ -13,9 +13,9 @@ from spclust.algorithm.footprint import (
 )
 from tests.parts import compiled
 from tests.reference.batch_sums import (
+    covariance_eq6,
     damping_sum_eq8,
     mean_eq5,
-    covariance_eq6,
     weight_eq7,
 )
 from tests.strategies import rates, seeds, windows

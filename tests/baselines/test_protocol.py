@@ -148,7 +148,11 @@ def test_booleans_are_no_numbers(model, stream):
 
 
 @pytest.mark.parametrize("method", ["fit", "partial_fit", "fit_predict"])
-@pytest.mark.parametrize("value", [np.nan, np.inf, -1.0, "much", [1.0], object()], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [np.nan, np.inf, -1.0, "much", [1.0], object()],
+    ids=["nan", "inf", "negative", "text", "list", "object"],
+)
 def test_bad_parameters_are_refused_in_one_sentence(model, stream, value, method):
     for name in model.get_params():
         sentence = f"^{name} of {type(model).__name__} must be .*, but is {re.escape(repr(value))}"

@@ -9,6 +9,7 @@ from spclust.estimators.fitted import Fitted, outlying
 from spclust.estimators.last_batch import INTERRUPTED, NO_ROWS, LastBatch, threads
 from spclust.estimators.rows import checked_rows, features_kept_on_failure
 from spclust.estimators.times import checked_times
+from spclust.jit import notice
 from spclust.parameters import FIXED, Params, validate_model
 from spclust.state.kinds import kind_for
 from spclust.stream.stream import Stream
@@ -40,7 +41,7 @@ def fit(model: Any, X: Any, t: Any, *, new: bool, gapless: bool) -> None:
         validate_model(model)
     if not new:
         refuse_changes(model)
-    with features_kept_on_failure(model):
+    with features_kept_on_failure(model), notice.one_line():
         rows = checked_rows(model, X, reset=new)
         last_time = None if new else model._stream.clock
         times = None

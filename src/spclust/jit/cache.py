@@ -8,16 +8,16 @@ code is stored, has a digest of every source file in it.
 import hashlib
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 import numba
 
-from spclust.jit import notice
+from spclust.jit import internals, notice
 
-_COMPILING = Lock()
+_COMPILING = RLock()
 
 
 def _digest_of_sources() -> str:
@@ -27,6 +27,7 @@ def _digest_of_sources() -> str:
     for file in sorted(package.rglob("*.py")):
         digest.update(file.relative_to(package).as_posix().encode())
         digest.update(file.read_bytes())
+    digest.update(bytes([internals.ENABLED]))
     return digest.hexdigest()
 
 
@@ -36,6 +37,30 @@ DIGEST = _digest_of_sources()
 def named_by_sources(function: Callable[..., Any]) -> None:
     """Put the digest into the name of a kernel. Modified in place: function."""
     function.__qualname__ += f"_{DIGEST}"
+
+
+def compiled_by_one_process(dispatcher: Any) -> Any:
+    """A kernel that no two processes, and no two threads, compile at the same time.
+
+    Whoever waited loads what the other one compiled. Numba calls `compile` for the types of each
+    first call. Modified in place: dispatcher.
+    """
+    compile_for = dispatcher.compile
+    name = dispatcher.py_func.__name__
+
+    def compilations() -> int:
+        return sum(dispatcher.stats.cache_misses.values())
+
+    def compile_alone(signature: Any) -> Any:
+        if signature in dispatcher.overloads:
+            return compile_for(signature)
+        with _COMPILING, _one_process(dispatcher):  # after which the other one's code is on disk
+            is_cached = _is_cached(dispatcher)
+            with notice.of_kernel(name, is_cached, compilations):
+                return compile_for(signature)
+
+    dispatcher.compile = compile_alone
+    return dispatcher
 
 
 def compiled_once(dispatcher: Any, *arguments: Any) -> Any:
@@ -48,11 +73,16 @@ def compiled_once(dispatcher: Any, *arguments: Any) -> Any:
         return dispatcher  # plain Python
     with _COMPILING:  # two threads may need it first
         if not dispatcher.signatures:
-            signature = tuple(numba.typeof(argument) for argument in arguments)
-            with _one_process(dispatcher), notice.of(dispatcher):
-                dispatcher.compile(signature)
+            dispatcher.compile(tuple(numba.typeof(argument) for argument in arguments))
             dispatcher.disable_compile()
     return dispatcher
+
+
+def _is_cached(dispatcher: Any) -> bool:
+    """True if machine code of a kernel is on disk, if only for other types."""
+    folder = dispatcher.stats.cache_path
+    name = dispatcher.py_func.__qualname__.replace("<", "").replace(">", "")
+    return bool(folder) and any(Path(folder).glob(f"*{name}*.nbi"))
 
 
 @contextmanager
@@ -68,5 +98,6 @@ def _one_process(dispatcher: Any) -> Iterator[None]:
         yield
         return
     with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield

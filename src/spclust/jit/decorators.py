@@ -12,7 +12,7 @@ import numba
 from numba import njit
 
 from spclust.jit import internals
-from spclust.jit.cache import named_by_sources
+from spclust.jit.cache import compiled_by_one_process, named_by_sources
 
 _CONFIG: Any = numba.config
 COMPILED = not _CONFIG.DISABLE_JIT  # otherwise kernels are plain Python
@@ -47,9 +47,10 @@ def _kernel(function: Callable[..., Any], **options: Any) -> Any:
     named_by_sources(function)
     options = {**_OPTIONS, **internals.KERNEL, **options}
     try:
-        return njit(cache=True, **options)(function)
+        dispatcher = njit(cache=True, **options)(function)
     except RuntimeError:  # there is no place to write
-        return njit(**options)(function)
+        dispatcher = njit(**options)(function)
+    return compiled_by_one_process(dispatcher)
 
 
 def part(function: Callable[..., Any]) -> Any:

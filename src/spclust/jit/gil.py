@@ -31,10 +31,10 @@ def acquire(thread: int) -> None:
     """Acquire the GIL again if it was released."""
 
 
-if not config.DISABLE_JIT:  # type: ignore[attr-defined]
+if not config.DISABLE_JIT:
 
     @intrinsic
-    def release(typingctx: Any, condition: Any) -> Any:  # type: ignore[no-redef]
+    def release(typingctx: Any, condition: Any) -> Any:
         """The same in compiled code."""
 
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -51,7 +51,7 @@ if not config.DISABLE_JIT:  # type: ignore[attr-defined]
         return types.intp(types.boolean), build
 
     @intrinsic
-    def acquire(typingctx: Any, thread: Any) -> Any:  # type: ignore[no-redef]
+    def acquire(typingctx: Any, thread: Any) -> Any:
         """The same in compiled code."""
 
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:

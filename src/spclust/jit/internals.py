@@ -1,6 +1,6 @@
 """Use of Numba's internals, for tested versions only: kernels compile in half of the time.
 
-SPCLUST_NUMBA_INTERNALS=0 switches all of it off: the same results, after a longer first call.
+SPCLUST_NUMBA_INTERNALS=0 switches it off: a longer first call, and the same results up to rounding.
 """
 
 import gc
@@ -15,7 +15,7 @@ TESTED = ("0.61", "0.62", "0.63", "0.64", "0.65", "0.66", "0.67", "0.68")
 ENABLED = (
     os.environ.get("SPCLUST_NUMBA_INTERNALS", "1") != "0"
     and ".".join(numba.__version__.split(".")[:2]) in TESTED
-    and not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
+    and not numba.config.DISABLE_JIT
 )
 
 # Options of `njit`. Without reference counts, views of arrays cost nothing. All are given always:
@@ -34,7 +34,7 @@ if ENABLED:
     from numba.core.typing.templates import AttributeTemplate
     from numba.extending import infer_getattr, lower_getattr_generic
 
-    class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
+    class _PartLibrary(JITCodeLibrary):
         """Code that is only linked into kernels, never called by itself.
 
         Numba would optimise every part and generate machine code for it, and do all that again in
@@ -56,7 +56,7 @@ if ENABLED:
 
         def set_env(self, name: str, environment: Any) -> None: ...
 
-    class _PartCompiler(Compiler):  # type: ignore[misc]
+    class _PartCompiler(Compiler):
         def __init__(self, *arguments: Any) -> None:
             super().__init__(*arguments)
             self.state.library = _PartLibrary(self.state.targetctx.codegen(), "part")
@@ -84,7 +84,7 @@ if ENABLED:
             if collecting:
                 gc.enable()
 
-    class _KernelCompiler(Compiler):  # type: ignore[misc]
+    class _KernelCompiler(Compiler):
         def compile_extra(self, func: Any) -> Any:
             with _lookups_remembered():
                 return super().compile_extra(func)
@@ -109,7 +109,7 @@ def declare_attributes(kind: type, type_of: Callable[..., Any], read: Any) -> bo
     """
     if ENABLED:
 
-        class Attributes(AttributeTemplate):  # type: ignore[misc]
+        class Attributes(AttributeTemplate):
             key = kind
 
             def generic_resolve(self, instance: Any, name: str) -> Any:

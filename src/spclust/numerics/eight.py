@@ -290,6 +290,6 @@ def first_bit(typingctx: Any, bits: Any) -> Any:
     return types.int64(types.int64), build
 
 
-if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+if numba.config.DISABLE_JIT:
     for _name in eight_python.__all__:
         globals()[_name] = getattr(eight_python, _name)

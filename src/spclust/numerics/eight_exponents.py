@@ -67,6 +67,6 @@ def times_power_of_two(typingctx: Any, a: Any, k: Any) -> Any:
     return EIGHT(EIGHT, EIGHT), build
 
 
-if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+if numba.config.DISABLE_JIT:
     for _name in ("power_of_two_in", "without_power_of_two", "times_power_of_two"):
         globals()[_name] = getattr(eight_python, _name)

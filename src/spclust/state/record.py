@@ -197,7 +197,7 @@ class Record:
         return cls(memory)
 
 
-class RecordType(types.Type):  # type: ignore[misc]
+class RecordType(types.Type):
     """A record in a kernel: a pointer to its memory, and the extents that the compiler knows."""
 
     def __init__(
@@ -215,7 +215,7 @@ class RecordType(types.Type):  # type: ignore[misc]
 
 
 @register_model(RecordType)
-class _RecordModel(models.PrimitiveModel):  # type: ignore[misc]
+class _RecordModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, _FLOAT.as_pointer())
 

@@ -92,7 +92,7 @@ def scratch_in_kernel(memory: Any, kind: int) -> Scratch:
 if COMPILED:
 
     @intrinsic(prefer_literal=True)
-    def scratch_in_kernel(typingctx: Any, memory: Any, kind: Any) -> Any:  # type: ignore[no-redef]
+    def scratch_in_kernel(typingctx: Any, memory: Any, kind: Any) -> Any:
         """The same in compiled code; the compiler knows the kind."""
         if not isinstance(kind, types.IntegerLiteral):
             return None

@@ -135,7 +135,7 @@ def in_kernel(memory: Any, kind: int) -> Structures:
 if COMPILED:
 
     @intrinsic(prefer_literal=True)
-    def in_kernel(typingctx: Any, memory: Any, kind: Any) -> Any:  # type: ignore[no-redef]
+    def in_kernel(typingctx: Any, memory: Any, kind: Any) -> Any:
         """The same in compiled code; the compiler knows the kind."""
         if not isinstance(kind, types.IntegerLiteral):
             return None

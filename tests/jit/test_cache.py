@@ -1,0 +1,200 @@
+"""The kernels' cache on disk: never stale, filled by one process, never in the way."""
+
+import subprocess
+
+import pytest
+
+from spclust.jit.cache import compiled_once
+from spclust.jit.decorators import kernel, part
+from tests.jit.processes import KERNELS_TOLD, command, copy_of_sources, environment, output
+
+LEARN = """
+import numpy as np
+from spclust import SPC
+X = np.random.default_rng(0).normal(size=(60, 2)) * 5
+model = SPC(8, beta=0.1, w_min=0.1).fit(X)
+print(model.structures_.count.tolist(), model.labels_.tolist(), model._stream.pruned)
+"""
+
+# A small kernel, whose arithmetic is in another file.
+MEASURE = """
+import numpy as np
+from spclust.formulas import typicality
+print(typicality(np.full(2, 0.5), np.zeros(2), np.eye(2)))
+"""
+
+DIGEST = "from spclust.jit.cache import DIGEST\nprint(DIGEST)"
+
+
+def replace(file, old, new):
+    code = file.read_text()
+    assert old in code
+    file.write_text(code.replace(old, new))
+
+
+def test_a_change_in_a_part_reaches_the_kernels_that_call_it(tmp_path):
+    """Numba alone looks at the caller's own file, and would go on running the old code."""
+    env = environment(tmp_path / "cache", copy_of_sources(tmp_path))
+    first, *kernels = output(KERNELS_TOLD + MEASURE, env).splitlines()
+    assert "compiled _mahalanobis_sq" in kernels
+    again, *kernels = output(KERNELS_TOLD + MEASURE, env).splitlines()
+    assert again == first
+    assert "loaded _mahalanobis_sq" in kernels
+    assert not any(line.startswith("compiled") for line in kernels)
+    file = tmp_path / "spclust" / "algorithm" / "typicality.py"
+    replace(file, "        q += y * y\n", "        q += 2.0 * y * y\n")
+    changed, *kernels = output(KERNELS_TOLD + MEASURE, env).splitlines()
+    assert float(changed) < float(first)
+    assert "compiled _mahalanobis_sq" in kernels
+
+
+def test_the_digest_covers_every_file_and_setting(tmp_path):
+    """A constant of any package may be part of a kernel."""
+    sources = copy_of_sources(tmp_path)
+    env = environment(tmp_path / "cache", sources)
+    digests = [output(DIGEST, env)]
+    assert output(DIGEST, env) == digests[0]
+    for name, old, new in (
+        ("numerics/powers.py", '"""\n', '"""\n_UNUSED = 1.0\n'),
+        ("tracking/comparison.py", "ENOUGH = 4.0", "ENOUGH = 5.0"),
+        ("state/structures.py", '"""\n', '"""\n# Another comment.\n'),
+    ):
+        replace(sources / "spclust" / name, old, new)
+        digests.append(output(DIGEST, env))
+    (sources / "spclust" / "numerics" / "other.py").write_text('"""Nothing."""\n')
+    digests.append(output(DIGEST, env))
+    digests.append(output(DIGEST, {**env, "SPCLUST_NUMBA_INTERNALS": "0"}))
+    assert len(set(digests)) == len(digests)
+
+
+def test_of_two_processes_one_compiles_and_the_other_loads(tmp_path):
+    env = environment(tmp_path)
+    code = KERNELS_TOLD + "import spclust.formulas\ninput()\n" + MEASURE
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    processes = [subprocess.Popen(command(code), env=env, text=True, **pipes) for _ in range(2)]
+    for process in processes:  # both have imported everything
+        process.stdin.write("\n")
+        process.stdin.flush()
+    told = [process.communicate() for process in processes]
+    assert [errors for _, errors in told] == ["", ""]
+    first, second = (lines.splitlines() for lines, _ in told)
+    assert first[0] == second[0]
+    kernels = {line.split()[1] for line in first[1:]}
+    assert {"_mahalanobis_sq", "_factor", "_nlt_from_log_odds"} <= kernels
+    for name in kernels:
+        states = sorted(line.split()[0] for line in first + second if line.endswith(f" {name}"))
+        assert states == ["compiled", "loaded"], name
+
+
+@pytest.mark.slow
+def test_of_two_processes_one_compiles_the_kernel_that_learns(tmp_path):
+    env = environment(tmp_path)
+    code = KERNELS_TOLD + LEARN
+    processes = [
+        subprocess.Popen(command(code), env=env, text=True, stdout=subprocess.PIPE)
+        for _ in range(2)
+    ]
+    first, second = (process.communicate()[0].splitlines() for process in processes)
+    assert [process.returncode for process in processes] == [0, 0]
+    assert first[0] == second[0]
+    states = [line.split()[0] for line in first + second if "learn_rows" in line]
+    assert sorted(states) == ["compiled", "loaded"]
+    assert len(list(tmp_path.rglob("*learn_rows*.nbc"))) == 1
+
+
+MADE_FOR_EACH_KIND = """
+from spclust.jit.cache import compiled_once
+from spclust.jit.decorators import specialised
+def made(kind):
+    def own_kind(x):
+        return x + kind
+    return compiled_once(specialised(own_kind, str(kind)), 0.5)
+"""
+
+
+def test_kernels_of_two_kinds_that_two_processes_compiled_are_told_apart(tmp_path):
+    """Each process numbers its functions from 1: their names must tell the kind."""
+    (tmp_path / "made.py").write_text(MADE_FOR_EACH_KIND)
+    env = environment(tmp_path)
+    env["PYTHONPATH"] += f":{tmp_path}"
+    assert output("from made import made\nprint(made(1)(0.0))", env) == "1.0\n"
+    assert output("from made import made\nprint(made(2)(0.0))", env) == "2.0\n"
+    answers = output(
+        "from made import made\n"
+        "one, two = made(1), made(2)\n"
+        "print(sum(one.stats.cache_hits.values()), sum(two.stats.cache_hits.values()))\n"
+        "print(one(0.0), two(0.0))",
+        env,
+    )
+    assert answers.split() == ["1", "1", "1.0", "2.0"]
+
+
+def test_a_kernel_that_is_compiled_once_takes_no_other_types():
+    names = {}
+    exec("def double(x):\n    return 2.0 * x", names)
+    double = compiled_once(kernel(names["double"]), 0.5)
+    assert double(21.0) == 42.0
+    with pytest.raises(TypeError, match="No matching definition"):
+        double("21")
+    assert len(double.signatures) == 1
+
+
+def test_a_kernel_that_cannot_be_kept_on_disk_works_all_the_same():
+    names = {}
+    exec("def double(x):\n    return 2.0 * x", names)  # code without a file has no cache
+    double = kernel(names["double"])
+    assert double(21.0) == 42.0
+    assert double(21) == 42.0
+    assert len(double.signatures) == 2
+    assert not double.stats.cache_path
+
+
+def test_a_part_is_compiled_into_kernels():
+    names = {}
+    exec(
+        "def double(x):\n    return 2.0 * x\ndef fourfold(x):\n    return double(double(x))", names
+    )
+    names["double"] = part(names["double"])
+    assert kernel(names["fourfold"])(10.0) == 40.0
+
+
+def test_a_file_system_without_locks_is_no_error(tmp_path):
+    code = """
+import fcntl
+def refuse(*_):
+    raise OSError("no locks here")
+fcntl.flock = refuse
+"""
+    first, *kernels = output(code + KERNELS_TOLD + MEASURE, environment(tmp_path)).splitlines()
+    assert 0.0 < float(first) < 1.0
+    assert "compiled _mahalanobis_sq" in kernels
+
+
+@pytest.mark.slow
+def test_kernels_are_plain_python_where_compilation_is_switched_off(tmp_path):
+    """To step through them; they give what the compiled ones give."""
+    quiet = "import warnings\nwarnings.simplefilter('ignore')\n"  # of divisions by 0
+    compiled, plain = (
+        output(quiet + LEARN, environment(tmp_path, NUMBA_DISABLE_JIT=off)) for off in ("0", "1")
+    )
+    assert compiled == plain
+
+
+FIRST_IN_FOUR_THREADS = """
+import threading
+import numpy as np
+from spclust import SPC
+X, together, counts = np.random.default_rng(0).normal(size=(30, 2)), threading.Barrier(4), []
+def fit():
+    together.wait()
+    counts.append(len(SPC(5).fit(X).structures_))
+threads = [threading.Thread(target=fit) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(counts)
+"""
+
+
+@pytest.mark.slow
+def test_several_threads_may_be_the_first_to_need_a_kernel(tmp_path):
+    assert output(FIRST_IN_FOUR_THREADS, environment(tmp_path)) == "[5, 5, 5, 5]\n"
