@@ -31,13 +31,13 @@ def functions_in(path):
     return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
 
-def test_every_equation_has_one_owner():
+def test_every_equation_has_one_home():
     numbers = [number for number, _, _ in equation_table() if number.isdigit()]
     assert numbers == [str(n) for n in range(1, 18)]
 
 
 @pytest.mark.parametrize(("number", "function", "test"), equation_table())
-def test_owners_and_their_tests_exist(number, function, test):
+def test_functions_and_tests_of_the_table_exist(number, function, test):
     for place in (function, test):
         path, name = place.split("::")
         assert name in functions_in(path), f"{place} of equation {number}"
@@ -48,7 +48,7 @@ def test_owners_and_their_tests_exist(number, function, test):
     ("number", "function"),
     [row[:2] for row in equation_table() if row[0].isdigit() and row[1].startswith("src")],
 )
-def test_owners_name_their_equation(number, function):
+def test_functions_name_their_equation(number, function):
     path, name = function.split("::")
     docstring = ast.get_docstring(functions_in(path)[name])
     assert re.search(rf"(?<!\d){number}(?!\d)", docstring), f"{name} does not mention Eq. {number}"

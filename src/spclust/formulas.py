@@ -15,12 +15,14 @@ _TINY = np.finfo(float).tiny
 
 @kernel
 def _mahalanobis_sq(offset: Floats, whiten: Floats) -> float:
-    return eq.mahalanobis_sq(offset, whiten)
+    q: float = eq.mahalanobis_sq(offset, whiten)
+    return q
 
 
 @kernel
 def _nlt_from_log_odds(odds: float) -> float:
-    return eq.nlt_from_odds(odds, True)
+    nlt: float = eq.nlt_from_odds(odds, True)
+    return nlt
 
 
 @kernel

@@ -157,8 +157,8 @@ class Params(NamedTuple):
     scale: float
     kind: int = 0  # of covariances; see `spclust.state.kinds`
     max_rank: int = 1_000_000  # of those of low rank
-    framed: bool = False  # whether the unit of the data is found out; see `spclust.auto.scale`
-    natural: bool = False  # whether clusters are found without eps; see `spclust.auto.hysteresis`
+    automatic_scale: bool = False  # scale="auto": see `spclust.auto.scale`
+    automatic_cut: bool = False  # eps="auto": see `spclust.auto.hysteresis`
 
 
 def validate(values: Mapping[str, Any], owner: str, table: Mapping[str, Parameter] = TABLE) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from spclust.arrays import Floats, Integers, Rows
+from spclust.estimators.queries import labels_of_rows, typicality_of_rows
 from spclust.estimators.rows import checked_rows
 from spclust.estimators.spc import SPC
 from spclust.inspection.description import deviations
@@ -56,7 +57,7 @@ def structures(model: SPC, X: Any = None, ax: Axes | None = None) -> Axes:
     table = model.structures_
     left, right, bottom, top = extent = _extent(model, points)
     grid = _grid(extent)
-    u = model._typicality_of(grid)
+    u = typicality_of_rows(model, grid)
     picture = np.ones((len(grid), 4))
     picture[:, :3] = cluster_colours(u.argmax(axis=1)) if u.shape[1] else 1.0
     picture[:, 3] = 0.6 * u.max(axis=1, initial=0.0)
@@ -131,7 +132,7 @@ def decision_regions(model: SPC, ax: Axes | None = None) -> Axes:
     """
     ax = _axes(model, ax)
     extent = (*ax.get_xlim(), *ax.get_ylim()) if ax.has_data() else _extent(model, None)
-    labels = model._labels_of(_grid(extent))
+    labels = labels_of_rows(model, _grid(extent))
     picture = 0.5 + 0.5 * cluster_colours(labels).reshape(_GRID, _GRID, 3)
     ax.imshow(picture, extent=extent, origin="lower", aspect="auto", zorder=0)
     table = model.structures_

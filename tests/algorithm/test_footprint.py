@@ -5,24 +5,24 @@ from hypothesis import strategies as st
 
 from spclust.algorithm.footprint import (
     damping_sum,
+    merged_covariance,
     merged_mean,
-    merged_spread,
     merged_total,
     newer_share,
     updated_total,
 )
 from tests.parts import compiled
 from tests.reference.batch_sums import (
+    covariance_eq6,
     damping_sum_eq8,
     mean_eq5,
-    spread_eq6,
     weight_eq7,
 )
 from tests.strategies import rates, seeds, windows
 
 damping_sum = compiled(damping_sum)
 merged_mean = compiled(merged_mean)
-merged_spread = compiled(merged_spread)
+merged_covariance = compiled(merged_covariance)
 merged_total = compiled(merged_total)
 newer_share = compiled(newer_share)
 updated_total = compiled(updated_total)
@@ -63,9 +63,9 @@ def test_eq_10_over_two_segments_is_eq_5_over_both(gamma, T1, T2, seed):
 def test_eq_11_over_two_segments_of_one_mean_is_eq_6_over_both(gamma, T1, T2, seed):
     deviations = np.random.default_rng(seed).normal(size=(T1 + T2, 3))
     share = newer_share(gamma, float(T1), float(T2))
-    parts = spread_eq6(deviations[:T1], gamma), spread_eq6(deviations[T1:], gamma)
-    merged = merged_spread(*parts, share)
-    np.testing.assert_allclose(merged, spread_eq6(deviations, gamma), rtol=1e-9, atol=1e-12)
+    parts = covariance_eq6(deviations[:T1], gamma), covariance_eq6(deviations[T1:], gamma)
+    merged = merged_covariance(*parts, share)
+    np.testing.assert_allclose(merged, covariance_eq6(deviations, gamma), rtol=1e-9, atol=1e-12)
 
 
 @given(beta=any_rate, T1=windows, T2=windows, seed=seeds)

@@ -18,7 +18,7 @@ def mean_eq5(x, gamma):
     return damping(gamma, len(x)) @ x / damping_sum_eq8(gamma, len(x))
 
 
-def spread_eq6(deviations, gamma):
+def covariance_eq6(deviations, gamma):
     """Sigma of Eq. 6 over the deviations x - mu (T, d)."""
     weights = damping(gamma, len(deviations)) / damping_sum_eq8(gamma, len(deviations))
     return (deviations.T * weights) @ deviations

@@ -47,16 +47,16 @@ def changes(seen, now):
 
 
 def followed(seen, now):
-    owners = seen.owners.copy()
+    owners = seen.assigned.copy()
     for cluster in range(seen.weights.size):
         here = now.cluster == cluster
-        free = here & (seen.owners == NOBODY)
+        free = here & (seen.assigned == NOBODY)
         tenants = seen.ids[seen.homes == cluster]
         partners = seen.ids[seen.parts[:, cluster]]
         if tenants.size == 1:
-            owners[free | (here & ~np.isin(seen.owners, partners))] = tenants[0]
+            owners[free | (here & ~np.isin(seen.assigned, partners))] = tenants[0]
         elif tenants.size:
-            mine = [here & (seen.owners == name) for name in tenants]
+            mine = [here & (seen.assigned == name) for name in tenants]
             centres = [centre_of(now.weight, now.mean, own) for own in mine]
             far = [np.sum((now.mean[free] - centre) ** 2, axis=1) for centre in centres]
             owners[free] = tenants[np.argmin(far, axis=0)]

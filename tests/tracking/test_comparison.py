@@ -55,7 +55,7 @@ def test_situations_have_something_of_everything():
         seen = reference.compared(now, known, owners, names)
         kinds.update(reference.changes(seen, now)[:, 0].tolist())
         whose = reference.followed(seen, now)
-        changed += np.any(whose != seen.owners)
+        changed += np.any(whose != seen.assigned)
         far.extend(reference.moved(now, whose, names, before)[0])
     assert kinds == {comparing.GONE, comparing.SPLIT, comparing.MERGE, comparing.BIRTH}
     assert changed > 50

@@ -127,7 +127,7 @@ def test_a_life_of_two_clusters():
     assert tell(tracker, together)[0] == ("merge", (0, 1), (0,))
     apart = look(3, (0, 0, 9.0, 0.0), (1, 1, 6.0, 50.0), (2, 0, 9.0, 25.0))
     assert tell(tracker, apart)[0] == ("split", (0,), (0, 2))  # the larger part keeps the name
-    assert tracker.names_of(apart) == {0: 0, 1: 2}
+    assert tracker.cluster_ids(apart) == {0: 0, 1: 2}
     assert tell(tracker, look(4, (0, 0, 9.0, 0.0), (2, 0, 9.0, 25.0)))[0] == ("death", (2,), ())
 
 
@@ -145,7 +145,7 @@ def test_new_structures_belong_to_the_cluster_they_are_in():
     tell(tracker, look(1, (0, 0, 9.0, 0.0)))
     for k in range(1, 20):  # none of the first structures is left in the end
         assert tell(tracker, look(k, (k - 1, 0, 9.0, 0.0), (k, 0, 9.0, 0.0))) == []
-    assert tracker.names_of(look(20, (19, 0, 9.0, 0.0))) == {0: 0}
+    assert tracker.cluster_ids(look(20, (19, 0, 9.0, 0.0))) == {0: 0}
 
 
 def test_a_way_is_told_when_it_is_long():

@@ -23,7 +23,7 @@ _MEMORY, _INTEGERS = np.empty(1), np.empty(1, dtype=np.int64)
 
 @part
 def read_point(X: Floats, row: int, work: Scratch) -> None:
-    """Make a row of X, all numbers one after the other, the point work.x. Modified in place: work."""
+    """Make a row of X, a flat array, the point work.x. Modified in place: work."""
     x = work.x
     for c in range(x.shape[1]):
         x[0, c], x[1, c] = X[row * x.shape[1] + c], 0.0

@@ -17,7 +17,7 @@ from spclust.jit.decorators import allocating, kernel, part
 from spclust.numerics.eight import LANES, larger_of, load, same, store
 from spclust.state.structures import POINT, Structures
 
-# Shares that faded long ago are alike: two structures of them meet halfway.
+# Shares that faded long ago count as equal: two such structures meet halfway.
 _FADED = 1e-300
 
 
@@ -58,10 +58,10 @@ def merged_mean(mu1: float, difference: float, share: float) -> float:
 
 
 @allocating
-def merged_spread(Sigma1: Floats, Sigma2: Floats, share: float) -> Floats:
-    """Spread of the union of two windows of the same mean. Eq. (11), §III-B.
+def merged_covariance(Sigma1: Floats, Sigma2: Floats, share: float) -> Floats:
+    """Covariance of the union of two windows of the same mean. Eq. (11), §III-B.
 
-    Algorithm 1 does not use it (it fuses spreads by covariance union); it is here to compare.
+    Algorithm 1 does not use it (it merges by covariance union); it is here to compare.
     """
     return Sigma1 + share * (Sigma2 - Sigma1)
 
@@ -79,7 +79,7 @@ def updated_total(total: float, u: float, decay: float) -> float:
 
 @part
 def fading(rate: float, T: float) -> float:
-    """What is left of an influence after T points: e^(-rate T), and without a rate no effort."""
+    """Influence e^(-rate T) that is left after T points; without a rate it takes no effort."""
     return 1.0 if rate == 0.0 else np.exp(-rate * T)
 
 
@@ -94,7 +94,7 @@ def merged_total(total1: float, total2: float, faded: float) -> float:
 
 @part
 def fade_shares(s: Structures) -> None:
-    """Let the shares of all points in their means fade, with time stamps. Modified in place: s.
+    """Fade the shares of all points in their means, with time stamps. Modified in place: s.
 
     The first point fades nothing: there are no structures.
     """
@@ -123,7 +123,7 @@ def share_of(other: int, keeper: int, s: Structures) -> float:
 
 
 def faded_to(now: float, clock: float, rate: float, what: Floats) -> Floats:
-    """What is left of something, known at `clock`, at a later time."""
+    """A quantity that had the value `what` at the time `clock`, at a later time `now`."""
     if rate == 0.0:
         return what
     faded: Floats = np.maximum(what * np.exp(-rate * (now - clock)), _FADED)

@@ -1,4 +1,4 @@
-"""Pruning: structures that have become too light are merged where they are typical, or forgotten.
+"""Pruning: structures that are too light are merged where they are typical, or removed.
 
 `first_to_prune` finds them, oldest first, and `update` merges them as it does any other. A
 structure that absorbed another one is not examined again for this point.
@@ -17,8 +17,8 @@ from spclust.state.structures import NOBODY, Structures
 def first_to_prune(s: Structures, work: Scratch) -> tuple[int, int]:
     """Slots of the oldest structure that is too light but typical somewhere, and of that one.
 
-    Those before it are forgotten; s.prune_from tells where to go on. NOBODY, twice, if there is
-    none. Modified in place: s, work.
+    Those before it are removed; s.prune_from is where to continue. NOBODY, twice, if there is none.
+    Modified in place: s, work.
     """
     while True:
         i = next_too_light(s, s.prune_from - 1)
@@ -35,9 +35,10 @@ def first_to_prune(s: Structures, work: Scratch) -> tuple[int, int]:
 
 @outlined
 def prune_on(other: int, s: Structures, work: Scratch) -> None:
-    """Remove the structure in slot `other`, which was merged, and look for more to prune.
+    """Remove the structure in slot `other`, which was merged, and search for more to prune.
 
-    s.prune_from, the id of the one that was too light, tells where to go on: 0 if there is no more.
+    s.prune_from, the id of the one that was too light, becomes that of the next one to examine, or
+    0 if there is none.
     Modified in place: s, work.
     """
     remove(other, s, work)

@@ -1,6 +1,6 @@
 """Typicality with Mahalanobis distance: Eq. 1 to 4 (section III-A). First odds, then distances.
 
-Everything is said in *odds*. With q the squared Mahalanobis distance of a point to a structure,
+Everything is computed in *odds*. With q the squared Mahalanobis distance of a point to a structure,
 
     odds = q^(1/(m-1)) = (1 - u) / u        u = 1 / (1 + odds)        NLT = log(1 + odds)
 
@@ -77,7 +77,7 @@ def odds_of(q: Eight, p: float, halves: int, in_logs: bool) -> Eight:
 
 @part
 def in_range(q: Floats, odds: Floats, n: int) -> bool:
-    """Whether n odds of squared distances q are in the linear range, or those of copies, 0."""
+    """True if n odds of squared distances q are in the linear range, or 0, those of copies."""
     outside = 0
     for i in range(n):
         outside += (odds[i] > LARGEST_ODDS) | ((odds[i] < SMALLEST_ODDS) & (q[i] > 0.0))
@@ -108,7 +108,7 @@ def pair_odds(a: Any, b: Any) -> Any:
 
 @part
 def log_pair_odds(a: Eight, b: Eight) -> Eight:
-    """What `pair_odds` is, in logarithms: log(e^a + e^b + e^(a + b)), safe from overflow."""
+    """`pair_odds` in logarithms: log(e^a + e^b + e^(a + b)), safe from overflow."""
     top = larger_of(larger_of(a, b), a + b)
     top = larger_of(top, same(-LARGEST_LOG))  # where all three are -inf
     terms = exponential(a - top) + exponential(b - top) + exponential(a + b - top)
@@ -119,8 +119,8 @@ def log_pair_odds(a: Eight, b: Eight) -> Eight:
 def relation_odds(r: Relation, p: float, in_logs: bool, n: int) -> bool:
     """Odds of n distances, both ways, and of the pairs; False if they left the linear range.
 
-    What lies in the last block of eight behind n is computed, too, and may call for an exact look.
-    Modified in place: r.
+    Entries of the last block of eight behind n are computed, too; if these are out of range, all n
+    are checked one by one. Modified in place: r.
     """
     least, most, halves = same(np.inf), same(0.0), halves_in(p)
     for start in range(0, n, LANES):
@@ -234,8 +234,8 @@ def distances_both_ways(slot: int, next_too: bool, s: Structures, work: Scratch)
     The structure in `slot`, or NOBODY, of mean work.mu and factor work.W: of its mean in every live
     structure, into work.changed_q, and of their means in it, into changed_q_back. The point work.x:
     into point_q and point_q_back; the latter are plain squared distances, those in a fresh
-    structure at x. If there are both, every factor is read once for both: reading them is what
-    takes the time. No bit of the result depends on whether there is one or both. Modified in place:
+    structure at x. If there are both, every factor is read once for both: reading them takes the
+    time. No bit of the result depends on whether there is one or both. Modified in place:
     work.
     """
     changed, live, grown = slot != NOBODY, s.live, s.grown

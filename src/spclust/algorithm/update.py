@@ -1,11 +1,11 @@
 """Algorithm 1, the online phase: UpdateSPC, from the top down. Merge is in `merge`.
 
-Follow one point: `learn_rows` hands it to `update`, with what is known of it: how typical it is
-everywhere. While there is room it becomes a structure of its own, and that is all. Otherwise every
-structure's weight is refreshed. If one has become too light, the point is inserted all the same,
-and something is pruned (`prune`). If not, the two closest of all structures, the point being one of
-them, are merged: either a structure absorbs the point, or two structures become one and the point
-gets the slot that becomes free.
+Follow one point: `learn_rows` hands it to `update`, with its odds in every structure. While there
+are fewer than N structures it becomes a structure of its own. Otherwise the weight of every
+structure is refreshed. If one has become too light, the point is inserted and something is pruned
+(`prune`). If not, the two closest of all structures, the point being one of them, are merged:
+either a structure absorbs the point, or two structures become one and the point gets the slot that
+becomes free.
 
 Nothing is computed twice: the typicalities of the point serve the weights and its pair odds; pair
 odds are kept (`state.relations`). And little is read twice: the structure that changed and the next
@@ -221,7 +221,7 @@ def measure(changed: int, next_too: bool, s: Structures, work: Scratch) -> None:
         read_mean(changed, s, work.mu)
     distances_both_ways(changed, next_too, s, work)
     if changed != NOBODY:
-        # The distance to itself is never used, and 0 would look like a copy of the structure.
+        # The distance to itself is never used, and 0 would count as a copy of the structure.
         q, q_back = work.changed_q, work.changed_q_back
         q[changed] = q_back[changed] = 1.0
         row = Relation(q, q_back, s.odds[changed], s.odds_back[changed], s.pair[changed])

@@ -1,13 +1,13 @@
-"""Clusters of structures when nobody says how far apart they are: eps="auto".
+"""The automatic cut: clusters of structures without a given distance, eps="auto".
 
-Structures are put together in single linkage, by distances under which a light structure is no
-bridge: as far as it has to look for its part of the points (`reaches`). A cluster is born where it
-falls off a larger one, at a distance h, and loses its structures one by one as the distance gets
-smaller, each at its own distance h_i. Its stability is the sum of mass_i log(h / h_i), the
-excess of mass of hierarchical density clustering, in logarithms: no unit matters. Of a cluster and
-its parts, those stay that are more stable. How many points make a part is not known: several shares
-of all are tried, and the smallest wins that is nearly as good as the best (`natural_clusters`). The
-heaviest cluster does not count there: that something falls off it says nothing for it.
+Structures are joined by single linkage. The distance of a structure of few points to all others is
+at least the one within which it finds an average structure's number of points (`reaches`), so that
+it is no bridge. As the distance shrinks, a cluster splits off a larger one at a distance h, and
+loses its structures one by one, each at its own distance h_i. Its stability is the sum of count_i
+log(h / h_i): that of HDBSCAN, in logarithms, so that no unit matters. Of a cluster and its parts,
+those stay that are more stable. How many points make a part is not known: several shares of all
+points are tried, and the smallest wins whose score is nearly the best (`automatic_clusters`). The
+largest cluster does not count in that score: what splits off it says nothing about it.
 """
 
 from typing import NamedTuple
@@ -18,23 +18,23 @@ from spclust.arrays import Floats, Integers
 from spclust.jit.decorators import kernel, part
 from spclust.numerics.euclidean_distances import distances
 
-# Shares of all points that a part may need to be one.
+# Shares of all points that a part of a cluster must have at least.
 _SHARES = (0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2)
-_NEARLY = 0.8  # of the best score is as good
+_NEARLY = 0.8  # of the best score is good enough
 _FOR_EACH = 0.07  # what log(clusters) costs: more of them are always a little more stable
-_BRIDGE = 1.0  # of the mean mass of structures, that one has to reach for to be a bridge
-_COPIES = 1e-5  # of the longest edge: what is nearer is in one place
-_FEWEST = 2.0  # points that may be a part
+_BRIDGE = 1.0  # of the mean count of structures, which a bridge has to have within its reach
+_COPIES = 1e-5  # of the longest edge: structures nearer than this are in one place
+_FEWEST = 2.0  # points of a part, whatever the share
 _TILE = np.sqrt(12.0)  # width of a uniform distribution, in standard deviations
 
 
-def reaches(D: Floats, mass: Floats, least: float) -> Floats:
-    """How far (k,) each structure has to look to see so much mass, its own included."""
+def reaches(D: Floats, count: Floats, least: float) -> Floats:
+    """Distance (k,) within which each structure finds `least` points, its own included."""
     order = np.argsort(D, axis=1, kind="stable")
-    enough = np.cumsum(mass[order], axis=1) >= least
-    last = np.where(enough.any(axis=1), np.argmax(enough, axis=1), mass.size - 1)
-    rows = np.arange(mass.size)
-    reach: Floats = np.where(mass >= least, 0.0, D[rows, order[rows, last]])
+    enough = np.cumsum(count[order], axis=1) >= least
+    last = np.where(enough.any(axis=1), np.argmax(enough, axis=1), count.size - 1)
+    rows = np.arange(count.size)
+    reach: Floats = np.where(count >= least, 0.0, D[rows, order[rows, last]])
     return reach
 
 
@@ -50,7 +50,7 @@ def spanning_tree(D: Floats, reach: Floats) -> tuple[Integers, Integers, Floats]
 
 @kernel
 def grown_tree(D: Floats, reach: Floats) -> tuple[Integers, Floats]:
-    """Both ends (2, k - 1) and lengths (k - 1,) of its edges, as it grows from one structure."""
+    """Both ends (2, k - 1) and lengths (k - 1,) of the edges, in the order of Prim's algorithm."""
     k = reach.size
     best, nearest, inside = np.full(k, np.inf), np.zeros(k, np.int64), np.zeros(k, np.bool_)
     ends, length, new = np.empty((2, k - 1), np.int64), np.empty(k - 1), 0
@@ -71,19 +71,19 @@ def grown_tree(D: Floats, reach: Floats) -> tuple[Integers, Floats]:
 
 
 class Tree(NamedTuple):
-    """Single linkage: nodes 0 .. k-1 are structures, node k + e is what edge e puts together."""
+    """Single linkage: nodes 0 .. k-1 are structures, node k + e is what edge e joins."""
 
     left: Integers  # (2k - 1,) the parts of a node, or -1
     right: Integers
     height: Floats  # (2k - 1,) length of the edge; of a structure, where it ends itself
-    mass: Floats  # (2k - 1,)
+    counts: Floats  # (2k - 1,) points
 
 
-def linked(first: Integers, second: Integers, length: Floats, mass: Floats, ends: Floats) -> Tree:
-    """The tree of edges, shortest first, over structures with a mass and an end (k,) each."""
-    k = mass.size
+def linked(first: Integers, second: Integers, length: Floats, count: Floats, ends: Floats) -> Tree:
+    """The tree of edges, shortest first, over structures with a count and an end (k,) each."""
+    k = count.size
     left, right, top = [-1] * (2 * k - 1), [-1] * (2 * k - 1), list(range(2 * k - 1))
-    masses = mass.tolist() + [0.0] * (k - 1)
+    counts = count.tolist() + [0.0] * (k - 1)
     for e, pair in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
         node, parts = k + e, []
         for at in pair:
@@ -92,51 +92,50 @@ def linked(first: Integers, second: Integers, length: Floats, mass: Floats, ends
                 at = top[at]
             parts.append(at)
         a, b = parts
-        left[node], right[node], masses[node] = a, b, masses[a] + masses[b]
+        left[node], right[node], counts[node] = a, b, counts[a] + counts[b]
         top[a] = top[b] = node
     height = np.concatenate([ends, length])
-    return Tree(np.array(left), np.array(right), height, np.array(masses))
+    return Tree(np.array(left), np.array(right), height, np.array(counts))
 
 
 @part
 def log_ratio(a: float, b: float) -> float:
-    """log(a / b), 0 if a is not the larger one; two copies of a point are at no distance."""
+    """log(a / b), 0 if a is not the larger one; b may be 0, the distance of two copies."""
     return np.log(a / max(b, 1e-300)) if a > b else 0.0
 
 
 @kernel
 def most_stable(tree: Tree, least: float) -> tuple[float, Integers]:
-    """Nodes of the tree that are the most stable clusters, if a part has a mass of `least` or more.
+    """Sum of stabilities, and nodes, of the most stable clusters, if a part has `least` points.
 
-    And the sum of their stabilities, without that of the heaviest. The root is one only if it has
-    no parts.
+    The sum leaves the largest cluster out. The root is a cluster only if it has no parts.
     """
-    n = tree.mass.size
+    n = tree.counts.size
     nodes, births = np.empty(n, np.int64), np.empty(n)
     part1, part2 = np.full(n, -1), np.full(n, -1)
     stability = np.zeros(n)
-    nodes[0], births[0], count, i = n - 1, tree.height[n - 1], 1, 0
-    while i < count:
+    nodes[0], births[0], many, i = n - 1, tree.height[n - 1], 1, 0
+    while i < many:
         node, birth, total = nodes[i], births[i], 0.0
         while True:
             age = log_ratio(birth, tree.height[node])
             a, b = tree.left[node], tree.right[node]
-            if a < 0 or (tree.mass[a] < least and tree.mass[b] < least):
-                total += tree.mass[node] * age
+            if a < 0 or (tree.counts[a] < least and tree.counts[b] < least):
+                total += tree.counts[node] * age
                 break
-            if tree.mass[a] >= least and tree.mass[b] >= least:
-                total += tree.mass[node] * age
+            if tree.counts[a] >= least and tree.counts[b] >= least:
+                total += tree.counts[node] * age
                 now = min(birth, tree.height[node])
-                nodes[count], births[count], part1[i] = a, now, count
-                nodes[count + 1], births[count + 1], part2[i] = b, now, count + 1
-                count += 2
+                nodes[many], births[many], part1[i] = a, now, many
+                nodes[many + 1], births[many + 1], part2[i] = b, now, many + 1
+                many += 2
                 break
-            light, node = (b, a) if tree.mass[a] >= least else (a, b)
-            total += tree.mass[light] * age
+            light, node = (b, a) if tree.counts[a] >= least else (a, b)
+            total += tree.counts[light] * age
         stability[i] = total
         i += 1
-    best, stays = np.empty(count), np.zeros(count, np.bool_)
-    for i in range(count - 1, -1, -1):
+    best, stays = np.empty(many), np.zeros(many, np.bool_)
+    for i in range(many - 1, -1, -1):
         best[i] = stability[i]
         if part1[i] >= 0:
             parts = best[part1[i]] + best[part2[i]]
@@ -144,26 +143,26 @@ def most_stable(tree: Tree, least: float) -> tuple[float, Integers]:
             best[i] = stability[i] if stays[i] else parts
         else:
             stays[i] = True
-    chosen, wanted = np.empty(count, np.int64), np.zeros(count, np.bool_)
-    wanted[0], found, heaviest = True, 0, -1
-    for i in range(count):
+    chosen, wanted = np.empty(many, np.int64), np.zeros(many, np.bool_)
+    wanted[0], found, largest = True, 0, -1
+    for i in range(many):
         if not wanted[i]:
             continue
         if stays[i]:
             chosen[found] = nodes[i]
             found += 1
-            if heaviest < 0 or tree.mass[nodes[i]] > tree.mass[nodes[heaviest]]:
-                heaviest = i
+            if largest < 0 or tree.counts[nodes[i]] > tree.counts[nodes[largest]]:
+                largest = i
         else:
             wanted[part1[i]] = wanted[part2[i]] = True
-    return best[0] - stability[heaviest], chosen[:found]
+    return best[0] - stability[largest], chosen[:found]
 
 
 @kernel
 def labelled(tree: Tree, chosen: Integers, first: Integers, second: Integers) -> Integers:
-    """Label (k,) of each structure: its chosen node; if it is in none, that of its neighbour.
+    """Label (k,) of each structure: its chosen node, or, if it is in none, that of a neighbour.
 
-    The neighbour, that is, to which the shortest edges of the spanning tree lead.
+    The neighbour is the one to which the shortest edges of the spanning tree lead.
     """
     k = first.size + 1
     labels, below = np.full(k, -1), np.empty(2 * k, np.int64)
@@ -190,7 +189,7 @@ def labelled(tree: Tree, chosen: Integers, first: Integers, second: Integers) ->
 
 
 def own_distances(D: Floats, reach: Floats, count: Floats, radius: Floats, d: int) -> Floats:
-    """Distance (k,) at which each structure ends by itself: that of its points, or its neighbours.
+    """Distance (k,) at which each structure ends: the width of its points, or its neighbours.
 
     Points that fill a structure evenly are as wide as its neighbours are away. Where the radius is
     not known (0), structures of several points end where structures typically are neighbours.
@@ -203,10 +202,10 @@ def own_distances(D: Floats, reach: Floats, count: Floats, radius: Floats, d: in
     return np.maximum(np.minimum(near, own), reach)
 
 
-def natural_clusters(z: Floats, count: Floats, radius: Floats) -> Integers:
-    """Cluster (k,) of each structure, by means z (k, d), points (k,) and root mean square radius.
+def automatic_clusters(z: Floats, count: Floats, radius: Floats) -> Integers:
+    """Cluster (k,) of each structure, from its mean z (k, d), count (k,) and radius (k,).
 
-    The radius (k,) is 0 if it is not known.
+    The radius is the root mean square distance of its points from the mean; 0 if not known.
     """
     k = count.size
     if k < 3:

@@ -1,14 +1,14 @@
-"""Coordinates that fit the data, if nobody says what a unit is: scale="auto".
+"""The automatic scale: coordinates whose units fit the data, scale="auto".
 
 The stream is learnt in coordinates z = (x - origin) / unit, one unit for each feature, in which the
 scale is 1. The unit follows the structures: in each feature it is as large as four typical
-distances of a structure to its nearest neighbour. That is what a fresh structure has to reach for,
-in any number of features and with any N: much less, and structures that have grown take in each
-other before they take in the points between them; much more, and everything is typical everywhere.
+distances of a structure to its nearest neighbour, in any number of features and with any N. If it
+were much smaller, structures that have grown would absorb each other before they absorb the points
+between them; if it were much larger, everything would be typical everywhere.
 
-Coordinates are whole multiples of 2^-20, and units change by ratios that are found in coordinates.
-So the same points in other units, or far from the origin, have the same coordinates to the last
-bit, and get the same labels, ties included.
+Coordinates are whole multiples of 2^-20, and units change by ratios that are computed in
+coordinates. So the same points in other units, or far from the origin, have the same coordinates to
+the last bit, and get the same labels, ties included.
 """
 
 import numpy as np
@@ -29,15 +29,15 @@ _TOLERATED = 0.5  # by so much, as a power of two, may units be off,
 _UNEVEN = 0.25  # and those of most features by so much more or less than the others
 _SAME = 1e-12  # distances below this share of the largest are those of copies
 _CELL = 4.0 / _GRID  # and so are those of a few places of the grid
-_DIGITS = 1e-13  # of the largest eigenvalue: smaller ones are rounding
+_DIGITS = 1e-13  # of the largest eigenvalue: smaller ones are rounding errors
 _FAR_OFF = 2.0**20  # coordinates from which the origin moves to where the points are
-_GROWTH = 1.4  # units are looked at whenever so many times the points were learnt
+_GROWTH = 1.4  # units are examined whenever so many times the points were learnt
 _LEAST = 20.0  # where points fade: not before so many points for each structure
 _TAIL = 0.05  # share of the points at each end of a feature that does not tell how wide it is
 _FARTHEST = 1e150
 _SMALLEST, _LARGEST = 1e-290, 1e300  # units
-_NUMBERS_AT_ONCE = 100_000  # of spreads that are stretched together: a call takes its time
-_OUT_OF_SIGHT = 1e6  # where a feature is that differs from what all points had, for who only reads
+_NUMBERS_AT_ONCE = 100_000  # of covariances that are stretched together: a call takes its time
+_OUT_OF_SIGHT = 1e6  # coordinate, in a query, of a value that differs in a constant feature
 
 
 def begin(s: Structures, x: Floats) -> None:
@@ -78,7 +78,7 @@ def in_units(X: Floats, origin: Floats, unit: Floats) -> Floats:
 
 
 def places(s: Structures, z: Floats) -> Floats:
-    """Where coordinates z (n, d) are in the data."""
+    """Places (n, d), in the unit of the data, of coordinates z (n, d)."""
     with np.errstate(over="ignore"):
         found: Floats = s.origin + s.unit * z
     largest = np.finfo(float).max
@@ -88,7 +88,7 @@ def places(s: Structures, z: Floats) -> Floats:
 def next_due(s: Structures) -> int:
     """Points that will have been learnt when the units are renewed the next time.
 
-    What fades has to be examined again while it is still there.
+    Where points fade, structures have to be examined again while they are still there.
     """
     least, soon = _LEAST * float(s.capacity), np.inf
     if s.beta > 0.0:  # which is a rate per unit of time, if there are time stamps
@@ -97,7 +97,7 @@ def next_due(s: Structures) -> int:
 
 
 def fitting(s: Structures) -> tuple[Floats, Floats] | None:
-    """A ratio and a middle (d,): ratio (z - middle) fits the structures. None if z nearly does."""
+    """A ratio and a middle (d,) so that ratio (z - middle) fits the structures; None if z does."""
     slots = np.arange(s.live)
     z, count = means(s, slots), s.count[slots]
     middle, width, lone = _widths(z, s.scatter[slots], count)
@@ -127,7 +127,7 @@ def fitted(s: Structures) -> Structures:
 
 
 def _widths(z: Floats, scatter: Floats, count: Floats) -> tuple[Floats, Floats, Booleans]:
-    """Of each feature (d,): the middle, the width, and whether all but one of many are there.
+    """Of each feature (d,): the middle, the width, and if all but one of many are in one place.
 
     The width is the standard deviation of most points, or of all, if most are in one place. By the
     means z (k, d), and the scatter (k, d) around them, of structures of `count` (k,) points.
@@ -172,13 +172,13 @@ def _typical_gap(z: Floats) -> float:
 
 
 def _median(values: Floats) -> float:
-    """What np.median gives, without what np.median does besides: few values, and many looks."""
+    """np.median, without its checks: there are few values, and many calls."""
     ascending = np.sort(values)
     return float((ascending[(values.size - 1) // 2] + ascending[values.size // 2]) / 2.0)
 
 
 def _most(values: Floats) -> float:
-    """The quantile 0.9, as np.quantile gives it, with as little around it."""
+    """The quantile 0.9 as np.quantile computes it, without its checks."""
     ascending, place = np.sort(values), 0.9 * (values.size - 1)
     lower = int(place)
     upper = min(lower + 1, values.size - 1)
@@ -204,9 +204,9 @@ def in_other_units(old: Structures, ratio: Floats, shift: Floats) -> Structures:
 
 
 def _stretch(s: Structures, slots: Integers, ratio: Floats) -> None:
-    """Stretch what the spreads of some slots have beyond I by a ratio (d,). Modified in place: s.
+    """Stretch the covariances of some slots, less I, by a ratio (d,). Modified in place: s.
 
-    The I of a fresh structure becomes that of the new unit, and nothing is left of the old one.
+    The I of a fresh structure becomes that of the new unit: nothing of the old one is left.
     """
     kind = s.kind
     if kind == LOWRANK:
@@ -227,9 +227,9 @@ def _stretch(s: Structures, slots: Integers, ratio: Floats) -> None:
 
 
 def _stretch_lowrank(s: Structures, slot: int, ratio: Floats) -> None:
-    """The same for a spread base (I - V^T V) + V^T S V. Modified in place: s.
+    """`_stretch` for one covariance base (I - V^T V) + V^T S V. Modified in place: s.
 
-    Outside of V, base becomes what covers it in every feature.
+    Outside of V, base becomes large enough for every feature.
     """
     rank, half = int(s.rank[slot]), s.columns // 2
     numbers, corner = rank * (rank + 1) // 2, np.tril_indices(rank)
@@ -249,7 +249,7 @@ def _stretch_lowrank(s: Structures, slot: int, ratio: Floats) -> None:
 
 
 def _sound(Sigma: Floats) -> tuple[Floats, Floats]:
-    """Spreads (m, d, d) that are at least I, also where rounding says no, and factors W, packed."""
+    """Covariances (m, d, d), raised to I where rounding made them less, and factors W, packed."""
     values, Q = np.linalg.eigh((Sigma + Sigma.transpose(0, 2, 1)) / 2.0)
     floor = np.maximum(1.0, _DIGITS * values[:, -1])[:, np.newaxis]
     low = values[:, 0] < floor[:, 0]

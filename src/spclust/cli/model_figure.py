@@ -33,12 +33,12 @@ def draw(prepared: PreparedModel, path: Path, points: Floats | None = None) -> N
         plot.structures(prepared.model, points, ax=ax)
         names, preparation = prepared.names(), prepared.preparation
         ax.set(xlabel=names[0], ylabel=names[1])
-        if preparation.centre is not None and preparation.spread is not None:
+        if preparation.centre is not None and preparation.deviation is not None:
             for i, axis in enumerate((ax.xaxis, ax.yaxis)):
-                centre, spread = float(preparation.centre[i]), float(preparation.spread[i])
+                centre, deviation = float(preparation.centre[i]), float(preparation.deviation[i])
                 # The model is in standard deviations; the ticks are in the units of the data.
                 axis.set_major_formatter(
-                    FuncFormatter(lambda at, _, c=centre, s=spread: f"{at * s + c:.4g}")
+                    FuncFormatter(lambda at, _, c=centre, s=deviation: f"{at * s + c:.4g}")
                 )
         figure.savefig(path, dpi=150)
     finally:

@@ -25,7 +25,7 @@ class Preparation(NamedTuple):
 
     columns: tuple[str, ...]  # empty for a model that was saved in Python without names
     centre: Floats | None = None  # (d,) subtracted; None: no standardisation
-    spread: Floats | None = None  # (d,) standard deviations, divided by
+    deviation: Floats | None = None  # (d,) standard deviations, divided by
 
     def standardised_by(self, rows: Floats) -> Self:
         """The same columns, standardised by the mean and standard deviation of rows (n, d).
@@ -33,34 +33,34 @@ class Preparation(NamedTuple):
         They stay fixed: coordinates must not move under a model that has learnt in them. A
         standard deviation of 0 is replaced by 1.
         """
-        spread = rows.std(axis=0)
-        spread[(spread == 0.0) | ~np.isfinite(spread)] = 1.0
-        return self._replace(centre=rows.mean(axis=0), spread=spread)
+        deviation = rows.std(axis=0)
+        deviation[(deviation == 0.0) | ~np.isfinite(deviation)] = 1.0
+        return self._replace(centre=rows.mean(axis=0), deviation=deviation)
 
     def applied(self, rows: Floats) -> Floats:
         """Rows (n, d) in the units of the model."""
-        if self.centre is None or self.spread is None:
+        if self.centre is None or self.deviation is None:
             return rows
-        prepared: Floats = (rows - self.centre) / self.spread
+        prepared: Floats = (rows - self.centre) / self.deviation
         return prepared
 
     def centres_in_units(self, means: Floats) -> Floats:
         """Means (k, d) of the model in the units of the data."""
-        if self.centre is None or self.spread is None:
+        if self.centre is None or self.deviation is None:
             return means
-        in_units: Floats = means * self.spread + self.centre
+        in_units: Floats = means * self.deviation + self.centre
         return in_units
 
-    def spreads_in_units(self, deviations: Floats) -> Floats:
+    def deviations_in_units(self, deviations: Floats) -> Floats:
         """Standard deviations (k, d) of the model in the units of the data."""
-        return deviations if self.spread is None else deviations * self.spread
+        return deviations if self.deviation is None else deviations * self.deviation
 
     def as_plain(self) -> dict[str, Any]:
         """The preparation as JSON can hold it; see `from_plain`."""
         return {
             "columns": list(self.columns),
             "centre": None if self.centre is None else self.centre.tolist(),
-            "spread": None if self.spread is None else self.spread.tolist(),
+            "spread": None if self.deviation is None else self.deviation.tolist(),
         }
 
     @classmethod
@@ -70,13 +70,15 @@ class Preparation(NamedTuple):
             columns = tuple(str(name) for name in plain["columns"])
             if plain["centre"] is None:
                 return cls(columns)
-            centre, spread = (np.array(plain[k], dtype=np.float64) for k in ("centre", "spread"))
-            sound = np.isfinite(centre).all() and np.isfinite(spread).all() and (spread > 0).all()
-            if not sound or centre.shape != (len(columns),) or spread.shape != centre.shape:
+            centre, deviation = (np.array(plain[k], dtype=np.float64) for k in ("centre", "spread"))
+            sound = (
+                np.isfinite(centre).all() and np.isfinite(deviation).all() and (deviation > 0).all()
+            )
+            if not sound or centre.shape != (len(columns),) or deviation.shape != centre.shape:
                 raise ValueError
         except (KeyError, TypeError, ValueError):
             raise CommandError(_DAMAGED) from None
-        return cls(columns, centre, spread)
+        return cls(columns, centre, deviation)
 
 
 class PreparedModel:

@@ -20,7 +20,7 @@ def records_of(
     table, preparation = prepared.model.describe(what), prepared.preparation
     names = prepared.names()
     table["centre"] = preparation.centres_in_units(table["centre"])
-    table["spread"] = preparation.spreads_in_units(table["spread"])
+    table["spread"] = preparation.deviations_in_units(table["spread"])
     return [
         {
             name: (

@@ -1,6 +1,6 @@
-"""A spread as a matrix, of all features or of the few directions that count, and how it grows.
+"""The growth of a covariance that is stored as a matrix: of all features, or of a few directions.
 
-For the union with a single point, which nearly all merges are, see `point_union`.
+Nearly all merges are unions with a single point: see `point_union`.
 """
 
 from typing import Any, NamedTuple
@@ -22,17 +22,17 @@ from spclust.numerics.cholesky import (
 from spclust.state.scratch import Scratch
 from spclust.state.structures import Structures
 
-_FLOOR = 1.0  # in units of scale every spread is at least the identity
+_FLOOR = 1.0  # in units of scale every covariance is at least the identity
 
 # A factor is computed anew after so many renewals, each of which adds a rounding error, and where
-# one adds more than this to the spread, in units of the spread: the error would be as large.
+# one adds more than this to the covariance, relative to it: the error would be as large.
 _MOST_RENEWALS = 32.0
 _LARGEST_RENEWAL = 1.0
 _LARGEST_FIRST = 1e6  # the same for the I of a single point, in which there is no error yet
 
 
 class Dense(NamedTuple):
-    """The spread of one structure, and where the mean is that it is to cover."""
+    """The covariance of one structure, and the offset of the mean that it has to cover."""
 
     Sigma: Any  # (k, k)
     W: Any  # (k (k + 1) / 2,) its factor, packed
@@ -51,11 +51,11 @@ def dense_of(slot: int, s: Structures, work: Scratch) -> Dense:
 def cover_if_easy(
     slot: int, held: bool, single: bool, share: float, own: Dense, s: Structures
 ) -> bool:
-    """Make a spread, and its factor, cover another one. Eq. 14 to 16.
+    """Make a covariance, and its factor, cover another one where that is simple. Eq. 14 to 16.
 
-    `slot` tells what is known of the spread, `held` whether it covers the other one already, and
-    `single` whether that is a point; `share` is its part of the merged mean, own.union.p is W e.
-    False, and the spread as it was, if it takes `cover_any`. Modified in place: own, s.
+    `held` is True if it covers the other one already, `single` if the other one is a point; `share`
+    is the other one's in the merged mean, own.union.p is W e. False, and the covariance unchanged,
+    if it takes `cover_any`. Modified in place: own, s.
     """
     Sigma, W, e, union = own
     if held:
@@ -74,37 +74,43 @@ def cover_if_easy(
 
 @part
 def holds_point(slot: int, share: float, own: Dense, s: Structures) -> bool:
-    """Whether a spread surely covers a single point; own.union.p becomes W e, modified in place."""
+    """True if a covariance surely covers a single point.
+
+    Modified in place: own.union.p, which becomes W e; own.union.v is scratch.
+    """
     return covers(own.W, own.e, share, s.least[slot], own.union.p, own.union.v)
 
 
 @part
-def holds_covariance(share: float, own: Dense, spread: Floats) -> bool:
-    """What `holds_point` tells, of a structure of another spread (k, k)."""
+def holds_covariance(share: float, own: Dense, theirs: Floats) -> bool:
+    """True if a covariance surely covers another one (k, k).
+
+    Modified in place: own.union.p, which becomes W e; own.union.R is scratch.
+    """
     times_vector(own.W, own.e, own.union.p)
-    return surely_holds(own.Sigma, spread, share, own.e, own.union.R)
+    return surely_holds(own.Sigma, theirs, share, own.e, own.union.R)
 
 
 @part
 def cover_any(
-    slot: int, share: float, own: Dense, spread: Floats, s: Structures, memory: Floats
+    slot: int, share: float, own: Dense, theirs: Floats, s: Structures, memory: Floats
 ) -> None:
-    """What `cover_if_easy` does, for any two structures; `spread` (k, k) is the other one's.
+    """`cover_if_easy` for any two structures; `theirs` (k, k) is the other one's covariance.
 
-    If that is a single point, `spread` is own.union.R. Modified in place: own, s; memory is scratch.
+    Of a single point it may be own.union.R. Modified in place: own, s; memory is scratch.
     """
     Sigma, _, e, union = own
-    if not unite_small(Sigma, spread, share, e, _FLOOR, memory):
+    if not unite_small(Sigma, theirs, share, e, _FLOOR, memory):
         delta1, delta2 = union.v, union.w
         for c in range(e.size):
             delta1[c], delta2[c] = share * e[c], (share - 1.0) * e[c]
-        unite(Sigma, delta1, spread, delta2, _FLOOR, memory)
+        unite(Sigma, delta1, theirs, delta2, _FLOOR, memory)
     factor_anew(slot, own, s)
 
 
 @part
 def grow_along(slot: int, share: float, own: Dense, s: Structures) -> None:
-    """Add to a spread what its own move adds, Eq. 14, and no more: it covers the other one.
+    """Pad a covariance that covers the other one: by its own move alone, Eq. 14.
 
     own.union.p is W e. Modified in place: own, s.
     """
@@ -121,7 +127,7 @@ def grow_along(slot: int, share: float, own: Dense, s: Structures) -> None:
 
 @outlined
 def factor_anew(slot: int, own: Dense, s: Structures) -> None:
-    """Compute the factor of a spread. Modified in place: own, s."""
+    """Compute the factor of a covariance anew. Modified in place: own, s."""
     R, inverse = own.union.R, own.union.inverse
     shifted_cholesky(own.Sigma, 0.0, _FLOOR, R, inverse)
     raise_diagonal(own.Sigma, R)
@@ -139,7 +145,7 @@ def add_square(Sigma: Floats, share: float, e: Floats) -> None:
 
 @part
 def renewable(slot: int, square: float, share: float, s: Structures) -> bool:
-    """Whether the factor of a slot may be changed for share^2 e e^T instead of computed.
+    """True if the factor of a slot may be updated by share^2 e e^T instead of computed.
 
     `square` is the squared length of W e.
     """

@@ -50,17 +50,17 @@ def squares_in_one(slot: int, s: Structures, work: Scratch, plain: Eight) -> Eig
 
 @part
 def unite(keeper: int, other: int, share: float, s: Structures, work: Scratch) -> bool:
-    """Make the spread of `keeper` cover the other structure, at offset work.e. Eq. 14 to 16.
+    """Make the covariance of `keeper` cover the other structure, at offset work.e. Eq. 14 to 16.
 
-    The union of two diagonal spreads is the larger of both in every feature. Always True. Modified
-    in place: s, work.
+    The union of two diagonal covariances is the larger of both in every feature. Always True.
+    Modified in place: s, work.
     """
     single, e = is_single(other, s), work.e
-    spread, others = s.Sigma[keeper], s.Sigma[max(other, 0)]
+    Sigma, theirs = s.Sigma[keeper], s.Sigma[max(other, 0)]
     for c in range(e.size):
         own, its = share * e[c], (1.0 - share) * e[c]
-        variance = 1.0 if single else others[0, c]
-        spread[0, c] = max(spread[0, c] + own * own, variance + its * its)
-        work.W[c] = 1.0 / np.sqrt(spread[0, c])
+        variance = 1.0 if single else theirs[0, c]
+        Sigma[0, c] = max(Sigma[0, c] + own * own, variance + its * its)
+        work.W[c] = 1.0 / np.sqrt(Sigma[0, c])
     write_factor(keeper, s.whiten, work.W)
     return True

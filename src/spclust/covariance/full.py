@@ -1,4 +1,4 @@
-"""Full covariances: distances by a triangular factor; `dense` tells how they grow."""
+"""Full covariances: distances by a triangular factor. `dense` has their union."""
 
 from spclust.arrays import Floats
 from spclust.covariance.dense import (

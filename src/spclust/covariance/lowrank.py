@@ -1,21 +1,21 @@
-"""Covariances that leave a multiple of I in a few directions only: exact, without a d x d matrix.
+"""Low-rank covariances: a multiple of I but for a few directions, without a d x d matrix.
 
-The union of two spreads that both are I outside of some subspace is I outside of it, too: nothing
-changes but in the directions of the two and of the offset of their means. So the spread of a
+The union of two covariances that both are I outside of some subspace is I outside of it, too: only
+the directions of the two, and that of the offset of their means, change. So the covariance of a
 structure of few points is
 
     Sigma = base (I - V^T V) + V^T S V
 
 with orthonormal rows V (rank, d) and a small matrix S (rank, rank), which grows as the full
 covariance of the coordinates V x does (see `dense`). That is exact, and base stays 1, as long as
-the rank may grow by one for each point taken in.
+the rank may grow by one for each point absorbed.
 
 If the rank has a limit, the directions of the smallest eigenvalues of S are given up, and base
 becomes the largest of these. So the result of a merge covers both structures all the same, and
 exceeds the exact union, in the directions given up alone, by no more than base has grown.
 
-Directions are rows of one memory, `basis`, in any order; `place` tells which row is whose; those
-that nobody has are on the stack `free`. Packed triangles of S and of its factor W are in
+Directions are rows of one array, `basis`, in any order; `place` lists the rows of each slot; rows
+that are not in use are on the stack `free`. Packed triangles of S and of its factor W are in
 s.Sigma[slot, 0]. All this memory grows when it is needed: see `state.creation.enlarged`.
 """
 
@@ -43,7 +43,7 @@ _FEW_DIGITS = 1e-5
 
 @reduction
 def two_dots(v: Floats, first: Floats, second: Floats) -> tuple[float, float]:
-    """Products of v with two vectors, for one reading of v: that is what takes the time."""
+    """Products of v with two vectors; v is read once, because reading it takes the time."""
     a, b = 0.0, 0.0
     for c in range(v.size):
         a += v[c] * first[c]
@@ -124,7 +124,7 @@ def squares_in_each(b: int, s: Structures, offset: Floats, plain: Eight, spare: 
 def two_squares_in_each(
     b: int, s: Structures, work: Scratch, plain: Eight, plain_next: Eight
 ) -> tuple[Eight, Eight]:
-    """What `squares_in_each` gives for work.offset and work.ahead; V is read once."""
+    """`squares_in_each` for work.offset and work.ahead; V is read once for both."""
     d, room = work.e.size, s.rank_room
     x, squares = matrix(work.spare, 0, 2, d), matrix(work.spare, 2 * d, 2, LANES)
     y = matrix(work.spare, 2 * (d + LANES), 3, room)

@@ -1,4 +1,4 @@
-"""How a spread of low rank grows: directions are added, and given up. See `lowrank`."""
+"""Union of low-rank covariances: directions are added, and given up. See `lowrank`."""
 
 import numpy as np
 
@@ -18,9 +18,9 @@ _ROUNDING = 1e-12
 
 @part
 def lacks_memory(rank: int, s: Structures) -> bool:
-    """Whether a merge, to a spread of this rank, may need more memory than there is.
+    """True if a merge to a covariance of this rank may need more memory than there is.
 
-    What it needs is noted in s.needed_rank. Modified in place: s.
+    s.needed_rank becomes what it needs. Modified in place: s.
     """
     room, d = s.rank_room, s.d
     if (rank > room and room < d) or s.free_directions <= rank:
@@ -30,10 +30,10 @@ def lacks_memory(rank: int, s: Structures) -> bool:
 
 @outlined
 def include(slot: int, x: Floats, s: Structures, y: Floats) -> None:
-    """Let x (d,) be in the span of a structure's directions, and write its coordinates to y.
+    """Add x (d,) to the span of a structure's directions, and write its coordinates to y.
 
-    If that takes a new direction, the spread stays the same: base in that direction. Modified in
-    place: s, y (rank or more), and x, which becomes what of it was outside.
+    The covariance stays the same: in a new direction it has the variance `base`. Modified in place:
+    s, y (rank or more), and x, which becomes its part outside of the span before.
     """
     length = np.sqrt(dot(x, x, 0))
     rank = s.rank[slot]
@@ -65,7 +65,7 @@ def include(slot: int, x: Floats, s: Structures, y: Floats) -> None:
 
 @part
 def small(slot: int, y: Floats, s: Structures, spare: Floats) -> Dense:
-    """The spread of a slot as a matrix in its own directions, in scratch memory.
+    """The covariance of a slot as a matrix in its own directions, in scratch memory.
 
     y (rank or more) are the coordinates of the offset. Modified in place: spare.
     """
@@ -101,7 +101,7 @@ def unpack(packed: Floats, A: Floats) -> None:
 
 @outlined
 def keep(slot: int, own: Dense, s: Structures) -> None:
-    """Keep a spread that grew as that of a slot. Modified in place: s."""
+    """Write a covariance that has grown to a slot. Modified in place: s."""
     half = s.columns // 2
     for r in range(own.Sigma.shape[0]):
         for c in range(r + 1):
@@ -119,9 +119,9 @@ def parts(s: Structures, spare: Floats) -> tuple[Floats, Floats, Floats]:
 
 @part
 def unite(keeper: int, other: int, share: float, s: Structures, work: Scratch) -> bool:
-    """Make the spread of `keeper` cover the other structure, at offset work.e. Eq. 14 to 16.
+    """Make the covariance of `keeper` cover the other structure, at offset work.e. Eq. 14 to 16.
 
-    False, and the spread as it was, if it takes the general union. Modified in place: s, work.
+    False, and the covariance unchanged, if it takes the general union. Modified in place: s, work.
     """
     if not is_single(other, s):
         return False
@@ -142,7 +142,7 @@ def unite(keeper: int, other: int, share: float, s: Structures, work: Scratch) -
 
 @part
 def unite_in_general(keeper: int, other: int, share: float, s: Structures, work: Scratch) -> None:
-    """What `unite` does, for any two structures. Modified in place: s, work."""
+    """`unite` for any two structures. Modified in place: s, work."""
     x, y, rest = parts(s, work.spare)
     for c in range(x.size):
         x[c] = work.e[c]
@@ -156,14 +156,14 @@ def unite_in_general(keeper: int, other: int, share: float, s: Structures, work:
             x[c] = s.basis[s.place[other, k], c]
         include(keeper, x, s, C[k])
     both = s.rank[keeper]
-    spread = matrix(rest, rank * room, both, both)
-    change_directions(max(other, 0), rank, base, C, s, spread, x)
+    theirs = matrix(rest, rank * room, both, both)
+    change_directions(max(other, 0), rank, base, C, s, theirs, x)
     start = rank * room + both * both
     own = small(keeper, y, s, row(rest, start, rest.size - start))
     s.base[keeper] = max(s.base[keeper], base)
-    held = holds_covariance(share, own, spread)
+    held = holds_covariance(share, own, theirs)
     if not cover_if_easy(keeper, held, False, share, own, s):
-        cover_any(keeper, share, own, spread, s, work.general)
+        cover_any(keeper, share, own, theirs, s, work.general)
     keep(keeper, own, s)
     limit_rank(keeper, s, work.general)
     s.largest_rank = max(s.largest_rank, s.rank[keeper])
@@ -171,26 +171,26 @@ def unite_in_general(keeper: int, other: int, share: float, s: Structures, work:
 
 @outlined
 def change_directions(
-    slot: int, rank: int, base: float, C: Floats, s: Structures, spread: Floats, line: Floats
+    slot: int, rank: int, base: float, C: Floats, s: Structures, Sigma: Floats, line: Floats
 ) -> None:
-    """Base I + C^T (S - base I) C: the spread of a slot in other directions.
+    """Base I + C^T (S - base I) C: the covariance of a slot in other directions.
 
-    Modified in place: spread; line, scratch, as long as a side of it or longer.
+    Modified in place: Sigma; line, scratch, as long as a side of it or longer.
     """
-    for i in range(spread.shape[0]):
-        for j in range(spread.shape[0]):
-            spread[i, j] = base if i == j else 0.0
+    for i in range(Sigma.shape[0]):
+        for j in range(Sigma.shape[0]):
+            Sigma[i, j] = base if i == j else 0.0
     for r in range(rank):
-        for j in range(spread.shape[0]):
+        for j in range(Sigma.shape[0]):
             line[j] = -base * C[r, j]
         for c in range(rank):
             low, high = min(r, c), max(r, c)
             entry = s.Sigma[slot, 0, high * (high + 1) // 2 + low]
-            for j in range(spread.shape[0]):
+            for j in range(Sigma.shape[0]):
                 line[j] += entry * C[c, j]
-        for i in range(spread.shape[0]):
-            for j in range(spread.shape[0]):
-                spread[i, j] += C[r, i] * line[j]
+        for i in range(Sigma.shape[0]):
+            for j in range(Sigma.shape[0]):
+                Sigma[i, j] += C[r, i] * line[j]
 
 
 @outlined

@@ -1,7 +1,7 @@
-"""In two dimensions the union of any two spreads, and its factor, are short formulas.
+"""Full covariances of two features: the union of any two, and its factor, are short formulas.
 
-With two features a point, all the rest of a step is so cheap that the general ways, which loop over
-features, would take most of the time. A spread is given by its entries a, b, c: [[a, b], [b, c]].
+With two features, the rest of a step is so cheap that the general functions, which loop over
+features, would take most of the time. A covariance [[a, b], [b, c]] is given by a, b and c.
 """
 
 from typing import TypeAlias
@@ -17,7 +17,7 @@ from spclust.numerics.eight import Eight, add_product, load
 from spclust.state.scratch import Scratch
 from spclust.state.structures import Structures, is_single, write_factor
 
-Spread: TypeAlias = tuple[float, float, float]
+Entries: TypeAlias = tuple[float, float, float]
 
 # Where the determinant is a smaller part of the product of the diagonal, too many digits are lost;
 # where that product is larger, third powers leave the range.
@@ -44,15 +44,15 @@ def two_squares_in_each(
 
 
 @part
-def is_round(S: Spread) -> bool:
-    """Whether a spread is far enough from a line, and in range, for the formulas."""
+def is_round(S: Entries) -> bool:
+    """True if a covariance is far enough from a line, and in range, for the formulas."""
     a, b, c = S
     return a * c - b * b >= _FLATTEST * a * c and a * c <= _LARGEST
 
 
 @part
-def union_in_plane(U1: Spread, U2: Spread) -> Spread:
-    """The union of two round spreads, as Eq. (16) has it. §III-C."""
+def union_in_plane(U1: Entries, U2: Entries) -> Entries:
+    """The union of two round covariances. Eq. (16), §III-C."""
     if U1[0] + U1[2] > U2[0] + U2[2]:
         U1, U2 = U2, U1  # what the smaller one adds is added to the larger one
     a, b, c = U2
@@ -60,7 +60,7 @@ def union_in_plane(U1: Spread, U2: Spread) -> Spread:
     x, y, z = U1[0] - a, U1[1] - b, U1[2] - c
     determinant, product = a * c - b * b, x * z - y * y
     middle = x * c + z * a - 2.0 * y * b
-    if product >= 0.0:  # the two have the same sign: one spread covers the other
+    if product >= 0.0:  # both have the same sign: one covariance covers the other
         return U2 if middle <= 0.0 else U1
     root = np.sqrt(middle * middle - 4.0 * determinant * product)
     if middle >= 0.0:
@@ -78,15 +78,15 @@ def union_in_plane(U1: Spread, U2: Spread) -> Spread:
 
 
 @part
-def padded_in_plane(S: Spread, share: float, e: Floats) -> Spread:
-    """A spread plus the square of share e, e (2,). Eq. (14) and (15), §III-C."""
+def padded_in_plane(S: Entries, share: float, e: Floats) -> Entries:
+    """A covariance plus the square of share e, e (2,). Eq. (14) and (15), §III-C."""
     u, v = share * e[0], share * e[1]
     return S[0] + u * u, S[1] + u * v, S[2] + v * v
 
 
 @part
-def unite_in_plane(Sigma: Floats, other: Spread, share: float, e: Floats, W: Floats) -> bool:
-    """Make Sigma (2, 2) the union with another spread, and W (3,) its factor. Eq. (14) to (16).
+def unite_in_plane(Sigma: Floats, other: Entries, share: float, e: Floats, W: Floats) -> bool:
+    """Make Sigma (2, 2) the union with another one, and W (3,) its factor. Eq. (14) to (16).
 
     The other one's mean is at offset e (2,) and has `share` of the merged mean. False, and nothing
     written, where the formulas would lose digits. Modified in place: Sigma, W.

@@ -1,7 +1,7 @@
 """Covariance union with a fresh point, which nearly all merges are: one scalar equation.
 
-In units of scale a fresh structure has spread I, and every spread S is at least I. With e the
-difference of the point and the structure's mean and rho the point's share in the merged mean,
+In units of scale a fresh structure has covariance I, and every covariance S is at least I. With e
+the difference of the point and the structure's mean and rho the point's share in the merged mean,
 Eq. 14 and 15 are
 
     U_S = S + rho^2 e e^T            U_x = I + (1 - rho)^2 e e^T
@@ -14,7 +14,7 @@ out of U_S in at most one direction v, and Eq. 16 adds one rank to U_S, or nothi
 and lambda is the root of one increasing function of lambda. Newton's step for it is the Rayleigh
 quotient of v; from the quotient of e itself it converges from above, in two or three steps, to
 rounding. It costs a fraction of the eigendecomposition that Eq. 16 asks for in general. Where S is
-so large that rounding eats the I in it, this is no way to go, and the caller is told so.
+so large that rounding hides the I in it, the result is False, and another way has to be taken.
 
 After its first points a structure covers nearly all others: nothing sticks out, and S grows by
 rho^2 e e^T alone. Nothing does if, and only if,
@@ -65,7 +65,7 @@ class UnionScratch(NamedTuple):
 
 @part
 def covers(W: Floats, e: Floats, rho: float, least: float, p: Floats, v: Floats) -> bool:
-    """Whether a point at offset e (d,) surely sticks out of a structure in no direction.
+    """True if a point at offset e (d,) surely sticks out of a structure in no direction.
 
     W (t,) is the factor of S, W^T W = S^-1, and `least` a lower bound of its eigenvalues. False
     means that it is not known. Modified in place: p (d,), which becomes W e; v (d,) is scratch.
@@ -75,7 +75,7 @@ def covers(W: Floats, e: Floats, rho: float, least: float, p: Floats, v: Floats)
 
 @part
 def inside(first: float, W: Floats, rho: float, least: float, p: Floats, v: Floats) -> bool:
-    """What `covers` tells, if p is W e already, and `first` its squared length.
+    """`covers` if p is W e already, and `first` its squared length.
 
     Modified in place: v, scratch.
     """

@@ -16,7 +16,7 @@ from spclust.state.structures import Structures, is_single, write_factor
 
 @part
 def squares_in_each(b: int, s: Structures, offset: Floats, plain: Eight, spare: Floats) -> Eight:
-    """Squared distances of eight offsets of squared lengths `plain`, each in its slot of block b."""
+    """Squared distances of eight offsets, of squared lengths `plain`, each in a slot of block b."""
     W = s.whiten[b]
     return plain * load(W, 0) * load(W, 0)
 
@@ -38,10 +38,11 @@ def squares_in_one(slot: int, s: Structures, work: Scratch, plain: Eight) -> Eig
 
 @part
 def unite(keeper: int, other: int, share: float, s: Structures, work: Scratch) -> bool:
-    """Make the spread of `keeper` cover the other structure, at offset work.e. Eq. 14 to 16.
+    """Make the covariance of `keeper` cover the other structure, at offset work.e. Eq. 14 to 16.
 
-    The smallest sphere that covers a padded spread has its longest axis, which is along the offset;
-    the union of two spheres is the larger one. Always True. Modified in place: s, work.
+    The smallest sphere that covers a padded covariance has the length of its longest axis, which is
+    along the offset; the union of two spheres is the larger one. Always True. Modified in place: s,
+    work.
     """
     square, its = dot(work.e, work.e, 0), 1.0
     if not is_single(other, s):

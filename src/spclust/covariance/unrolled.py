@@ -1,4 +1,4 @@
-"""Full covariances of a few features: `full`, with loops written out where most of the time goes."""
+"""Full covariances of a few features: `full`, with its longest loops written out."""
 
 from spclust.arrays import Floats
 from spclust.covariance.dense import (

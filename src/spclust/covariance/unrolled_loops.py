@@ -62,8 +62,8 @@ class _Writer:
             row = self.builder.insert_element(row, number, _WORD(i))
         return row
 
-    def spread_out(self, number: Any, n: int) -> Any:
-        """Side by side n times the same number."""
+    def repeated(self, number: Any, n: int) -> Any:
+        """The same number n times, side by side."""
         return self.gathered([number] * n)
 
     def root(self, row: Any) -> Any:
@@ -86,7 +86,7 @@ def _features(state: Any) -> int:
 
 @_written_out
 def squares_in_one_unrolled(typingctx: Any, state: Any, W: Any, offset: Any) -> Any:
-    """What `full.squares_in_one` gives, of arguments W (t,) and offset (d, 8)."""
+    """`full.squares_in_one` for W (t,) and offset (d, 8)."""
     d = _features(state)
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -107,7 +107,7 @@ def squares_in_one_unrolled(typingctx: Any, state: Any, W: Any, offset: Any) -> 
 
 @_written_out
 def squares_in_each_unrolled(typingctx: Any, state: Any, W: Any, offset: Any) -> Any:
-    """What `full.squares_in_each` gives, of W (t, 8) and offsets (d, 8)."""
+    """`full.squares_in_each` for W (t, 8) and offsets (d, 8)."""
     d = _features(state)
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -120,7 +120,7 @@ def squares_in_each_unrolled(typingctx: Any, state: Any, W: Any, offset: Any) ->
 def two_squares_in_each_unrolled(
     typingctx: Any, state: Any, W: Any, first: Any, second: Any
 ) -> Any:
-    """What `full.two_squares_in_each` gives, of W (t, 8) and two sets of offsets (d, 8)."""
+    """`full.two_squares_in_each` for W (t, 8) and two sets of offsets (d, 8)."""
     d = _features(state)
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -146,7 +146,7 @@ def _squares(write: _Writer, d: int, offsets: Sequence[int]) -> list[Any]:
 
 @_written_out
 def times_vector_unrolled(typingctx: Any, state: Any, W: Any, e: Any, p: Any) -> Any:
-    """What `times_vector` does. Modified in place: p."""
+    """`times_vector`. Modified in place: p."""
     d = _features(state)
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -165,16 +165,16 @@ def times_vector_unrolled(typingctx: Any, state: Any, W: Any, e: Any, p: Any) ->
 
 @_written_out
 def add_square_unrolled(typingctx: Any, state: Any, Sigma: Any, share: Any, e: Any) -> Any:
-    """What `add_square` does. Modified in place: Sigma."""
+    """`add_square`. Modified in place: Sigma."""
     d = _features(state)
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         write = _Writer(context, builder, signature, args)
-        shares = write.spread_out(args[2], d)
+        shares = write.repeated(args[2], d)
         moved = builder.fmul(write.row(3, 0, d), shares)
         rows = [write.row(1, r * d, d) for r in range(d)]
         for r in range(d):
-            along = write.spread_out(builder.extract_element(moved, _WORD(r)), d)
+            along = write.repeated(builder.extract_element(moved, _WORD(r)), d)
             write.store_row(fused(builder, along, moved, rows[r]), 1, r * d)
         return context.get_dummy_value()
 
@@ -183,7 +183,7 @@ def add_square_unrolled(typingctx: Any, state: Any, Sigma: Any, share: Any, e: A
 
 @_written_out
 def renew_inverse_unrolled(typingctx: Any, state: Any, W: Any, p: Any, share: Any) -> Any:
-    """What `renew_inverse` does, for share p. Modified in place: W."""
+    """`renew_inverse` for share p. Modified in place: W."""
     d = _features(state)
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:

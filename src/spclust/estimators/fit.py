@@ -1,4 +1,4 @@
-"""Fitting: rows and times are checked, and learnt into a new stream or into the one there is."""
+"""Fitting: rows and times are checked, and learnt into a new or an existing stream."""
 
 from typing import Any
 
@@ -29,15 +29,15 @@ def online_parameters(model: Any, d: int, kind: int | None = None) -> Params:
         scale=1.0 if model.scale == "auto" else float(model.scale),
         kind=kind_for(model.covariance_type, d) if kind is None else kind,
         max_rank=d if model.max_rank is None else int(model.max_rank),
-        framed=model.scale == "auto",
-        natural=getattr(model, "eps", None) == "auto",
+        automatic_scale=model.scale == "auto",
+        automatic_cut=getattr(model, "eps", None) == "auto",
     )
 
 
 def fit(model: Any, X: Any, t: Any, *, new: bool, gapless: bool) -> None:
     """Learn the rows of X. Modified in place: model, which stays as it was if X is refused."""
     model._learner = None
-    if "_valid" not in model.__dict__:  # to validate again takes as long as to learn 50 points
+    if "_valid" not in model.__dict__:  # validating again takes as long as learning 50 points
         validate_model(model)
     if not new:
         refuse_changes(model)

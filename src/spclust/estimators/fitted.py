@@ -1,4 +1,4 @@
-"""What a model has learnt: one stream, its tracker, its last batch and its numbering of clusters."""
+"""The fitted state of a model: stream, tracker, last batch, numbering of clusters."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ from spclust.tracking.tracker import Tracker
 
 @dataclass
 class Fitted:
-    """What `SPC` holds once something was learnt."""
+    """The fitted state of an `SPC`."""
 
     stream: Stream
     tracker: Tracker | None  # None if `track_every` was None when the stream began
@@ -73,13 +73,13 @@ class Fitted:
         return u
 
     def point_learner(self, every: int | None, labels: Labels) -> PointLearner:
-        """What learning one point at a time needs; it observes the clusters if they are tracked."""
+        """What learning one point at a time needs; clusters are observed if they are tracked."""
         if self.tracker is None or every is None:
             return self.stream.point_learner()
         return observing_learner(self.stream, self.tracker, every, labels)
 
     def finish(self, every: int | None, labels: Labels) -> None:
-        """Do what a single point left to do; observe the clusters if it is time to."""
+        """Finish a single point, and observe the clusters if that is due."""
         self.stream.finish()
         if self.tracker is not None and every is not None:
             observe_if_due(self.stream, self.tracker, every, labels)
@@ -87,7 +87,7 @@ class Fitted:
     def cluster_ids(self, structures: Integers) -> Integers:
         """Id (clusters,) of each cluster, -1 if there is none yet; for a model that tracks."""
         assert self.tracker is not None
-        ids = self.tracker.names_of(observe(self.stream, structures))
+        ids = self.tracker.cluster_ids(observe(self.stream, structures))
         count = int(structures.max(initial=-1)) + 1
         return np.array([ids.get(cluster, -1) for cluster in range(count)], dtype=np.int64)
 

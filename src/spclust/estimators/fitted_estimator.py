@@ -1,4 +1,4 @@
-"""What every estimator that holds a `Fitted` has: fitted attributes, copies, pickles and files."""
+"""Base class of estimators with a `Fitted`: fitted attributes, copies, pickles and files."""
 
 from copy import deepcopy
 from typing import Any, Self
@@ -9,7 +9,7 @@ from spclust.arrays import Integers
 from spclust.estimators import model_file, queries
 from spclust.estimators.fit import online_parameters
 from spclust.estimators.fitted import Fitted
-from spclust.parameters import TABLE, Params
+from spclust.parameters import Params
 from spclust.persistence.atomic_file import AnyPath
 from spclust.stream.stream import PointLearner, Stream
 from spclust.stream.structure_table import StructureTable
@@ -17,17 +17,17 @@ from spclust.tracking.tracker import ClusterEvent, Tracker
 
 
 class PointSlot:
-    """A slot for what learns single points: it is found faster than in the instance's dict."""
+    """A slot for the learner of single points: found faster than in the instance's dict."""
 
     __slots__ = ("_learner",)
 
-    _learner: PointLearner | None  # None, or not there, if parameters have to be checked first
+    _learner: PointLearner | None  # None, or missing, if parameters have to be checked first
 
 
 class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
-    """An estimator that holds a `Fitted` once something was learnt."""
+    """An estimator that holds a `Fitted` once it is fitted."""
 
-    __slots__ = ()  # where scikit-learn looks for attributes that are not in the dict
+    __slots__ = ()  # scikit-learn searches it for attributes that are not in the dict
 
     _fitted: Fitted
     eps: float | str
@@ -60,14 +60,14 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
 
     @property
     def events_(self) -> list[ClusterEvent]:
-        """What happened to clusters, the last thousand events; see `track_every`."""
+        """The last thousand events of clusters; see `track_every`."""
         return list(queries.tracker(self, "events_").events)
 
     @property
     def cluster_ids_(self) -> Integers:
-        """Id (n_clusters_,) of each cluster that stays the same while the cluster lives.
+        """Id (n_clusters_,) of each cluster, the same for as long as the cluster exists.
 
-        -1 if there is not, or not yet, enough to it: see `track_every`.
+        -1 for a cluster of too little weight, or not confirmed yet: see `track_every`.
         """
         queries.tracker(self, "cluster_ids_")
         return self._fitted.cluster_ids(self._structure_labels())
@@ -87,18 +87,18 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
         return online_parameters(self, d)
 
     def save(self, path: AnyPath) -> None:
-        """Save the model to a file, which has all of it or, if anything fails, is as it was.
+        """Save the model to a file, which is complete or, if anything fails, unchanged.
 
-        Learning goes on from there to the last bit: see `load`. Parameters, features, the state
-        and the labels of the last rows are kept; points never are.
+        A loaded model continues to the last bit as this one would: see `load`. The file has
+        parameters, features, the state and the labels of the last rows, but no points.
         """
         model_file.save(self, path)
 
     @classmethod
     def load(cls, path: AnyPath) -> Self:
-        """Load a model that `save` wrote; a ValueError says why if the file is not a sound one.
+        """Load a model that `save` wrote; a ValueError says why if the file is not valid.
 
-        No code is run that the file might hold.
+        Code in the file, if there is any, is not run.
         """
         model: Self = model_file.load(cls, path)
         return model
@@ -109,7 +109,7 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """Load a model from what `to_bytes` gave; a ValueError says why if that cannot be."""
+        """Load a model from what `to_bytes` returned; a ValueError says why if that fails."""
         model: Self = model_file.from_bytes(cls, data)
         return model
 
@@ -121,24 +121,14 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
     def _tracker(self) -> Tracker | None:
         return self._fitted.tracker
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        """Note a change of parameters: the next point is not learnt without a check."""
-        super().__setattr__(name, value)
-        if name in TABLE:
-            self._learner = None
-            self.__dict__.pop("_valid", None)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_fitted")
-
     def __getstate__(self) -> dict[str, Any]:
-        """The state without what is made anew when it is needed, and without rows of data."""
-        if self.__sklearn_is_fitted__() and self._fitted.last_batch.rows is not None:
+        """The state without caches and without rows of data."""
+        if hasattr(self, "_fitted") and self._fitted.last_batch.rows is not None:
             if self._fitted.last_batch.seen == self._stream.seen:
-                self.labels_  # noqa: B018 - from here on the rows are not needed any more
+                self.labels_  # noqa: B018 - computed now: the rows are not kept
             self._fitted.last_batch = self._fitted.last_batch._replace(rows=None)
         return {name: value for name, value in vars(self).items() if name != "_valid"}
 
     def __copy__(self) -> Self:
-        """Copy the state too: two models that learn into one stream would both be wrong."""
+        """A deep copy: two models that learn into one stream would both be wrong."""
         return deepcopy(self)

@@ -16,10 +16,10 @@ _LARGEST_KEPT = 8_000_000
 
 
 class LastBatch(NamedTuple):
-    """Where the rows are most typical, or what it takes to find out."""
+    """The structures in which the rows are most typical, or the rows, to find out later."""
 
     seen: int | None  # points learnt, these rows included; None if they were not learnt in full,
-    # -1 if something else was learnt since
+    # -1 if other points were learnt since
     rows: Rows | None
     nearest: Integers  # position of a structure, in order of age, for each row; if rows is None
     nlt: Floats | None = None  # in that structure; None if it was not needed while rows were there
@@ -32,7 +32,7 @@ class LastBatch(NamedTuple):
         return cls(stream.seen, rows.copy(), NO_ROWS)
 
     def found(self, stream: Stream, threads: int, with_nlt: bool) -> Self:
-        """The same with the nearest structure of each row, and its NLT there if that is needed."""
+        """The batch with the nearest structure of each row, and its NLT there if needed."""
         if self.rows is None:
             return self
         nlt = stream.least_nlt(self.rows, threads) if with_nlt else None

@@ -121,9 +121,9 @@ def restored(cls: Any, data: bytes) -> Any:
         validate_model(model)
     except ValueError as error:
         raise RefusedError(str(error).rstrip(".")) from None
-    natural = params.get("eps") == "auto"
+    automatic_cut = params.get("eps") == "auto"
     of_state = {name: array for name, array in arrays.items() if name not in _LABELS}
-    stream = stream_of(built_with, header.get("state"), of_state, natural=natural)
+    stream = stream_of(built_with, header.get("state"), of_state, automatic_cut=automatic_cut)
     last, first = _last_batch(header, arrays, stream)
     _note_features(model, header, stream)
     model._fitted = Fitted(stream, _tracker(header, stream), last, first, built_with)

@@ -1,4 +1,4 @@
-"""Models made of other models: shards of one stream, or a stream and its continuation."""
+"""Merge of models: shards of one stream, or a stream and its continuation."""
 
 from collections.abc import Iterable
 from copy import deepcopy
@@ -19,7 +19,7 @@ _MOST_POINTS = 2**53  # larger counts are not exact
 
 
 def merge_all(models: Iterable[Any], *, when: When = "concurrent") -> Any:
-    """A new model with what several models of the same parameters have learnt.
+    """A new model of several models with the same parameters.
 
     All structures are put together at once, so that the order of the models hardly matters: it
     decides which ids are kept, and ties.

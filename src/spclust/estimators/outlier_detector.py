@@ -1,4 +1,4 @@
-"""SPC as a detector of outliers, by scikit-learn's conventions: what is typical nowhere is one."""
+"""SPC as an outlier detector by scikit-learn's conventions: outliers are typical nowhere."""
 
 from copy import deepcopy
 from typing import Any, Self
@@ -15,7 +15,7 @@ from spclust.estimators.times import checked_times
 from spclust.parameters import CONTAMINATION, DETECTOR_DEFAULTS, LEARNING, validate_model
 from spclust.stream.stream import Stream
 
-# Parameters that SPC has too. Those that only decide about clusters make no difference to scores.
+# Parameters that SPC has too; those that only decide about clusters do not change scores.
 _SHARED = (*LEARNING, "n_jobs")
 _DEFAULTS = DETECTOR_DEFAULTS
 # Scores kept of a stream. Few, because structures grow and scores rise with them, most of all in
@@ -27,37 +27,38 @@ _NO_SCORES = np.empty(0)
 class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """Outliers of a data stream: rows that are typical in no structure of an `SPC`.
 
-    A row's score is its log typicality in the best structure that holds more than one point: a
-    lonely point does not vouch for itself. As long as all structures are single points, all count.
+    A row's score is its log typicality in the best structure of more than one point: an outlier
+    that was learnt is a structure of its own, in which it would be typical. As long as all
+    structures are single points, all count.
 
     Parameters
     ----------
     n_structures : int, default 30
-        N, the most structures kept; like all parameters but `contamination`, see `SPC`.
+        N, the maximum number of structures. `SPC` explains all parameters but `contamination`.
     m : float, default 1.5
         Fuzzifier, above 1. It does not change the order of scores within one structure.
     gamma : float, default 0.0
-        Decay of a structure's mean for each point that it takes in; 0 forgets nothing.
+        Decay of a structure's mean for each point that it absorbs; 0 forgets nothing.
     beta : float, default 0.0
         Decay of a structure's weight for each point of the stream; 0 forgets nothing.
     w_min : float, default 0.01
-        Structures lighter than this are pruned: how rare a group of points may be and still be
-        remembered as normal.
+        Structures lighter than this are pruned: a group of points that is rarer does not count as
+        normal for long.
     nlt_max : float, default 3.0
-        A pruned structure is forgotten if its negative log typicality in all others is at least
-        this. With contamination "auto" the same holds for rows: those above it are outliers.
+        A pruned structure is removed if its negative log typicality in all others is at least this,
+        and merged otherwise. With contamination "auto", rows above it are outliers.
     scale : float, default 0.5
         Standard deviation of a fresh structure in the unit of the data. The median distance of a
-        point to its nearest neighbour is a good start, and smaller than what "auto" finds: to tell
-        outliers takes structures that fit more closely than to tell clusters.
+        point to its nearest neighbour is a good start. It is smaller than what "auto" finds:
+        outliers need structures that fit more closely than clusters do.
     covariance_type : {"auto", "full", "lowrank", "diag", "spherical"}, default "auto"
         Form of the covariances.
     max_rank : int or None, default None
-        Most directions that a structure of "lowrank" keeps.
+        Maximum number of directions of a "lowrank" covariance.
     contamination : "auto" or float in (0, 0.5], default "auto"
-        Share of rows to be taken for outliers. After `fit` it holds for the rows of X. In a stream
-        it holds for the last 1,000 points, each scored before it was learnt, one by one: that
-        makes `partial_fit` slower. "auto" has a threshold that is known beforehand, `nlt_max`.
+        Share of rows that are outliers. After `fit` it holds for the rows of X. In a stream it
+        holds for the last 1,000 points, each scored before it was learnt, one by one: that makes
+        `partial_fit` slower. "auto" has the fixed threshold `nlt_max`.
     n_jobs : int or None, default None
         Threads that score rows. None is one, -1 one for each core.
 
@@ -67,8 +68,8 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         Score below which a row is an outlier: -nlt_max if contamination is "auto", else the
         quantile of the scores. As of the last `fit` or `partial_fit`.
     model_ : SPC
-        The clusters of the same stream, to be read: `model_.describe()`, `model_.structures_`.
-        It knows features by their order, not by name.
+        The clusters of the same stream, for reading: `model_.describe()`, `model_.structures_`.
+        It identifies features by their order, not by name.
     n_features_in_ : int
         Features d.
     feature_names_in_ : ndarray of shape (d,)
@@ -83,7 +84,7 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     array([ 1, -1])
     """
 
-    _recent: Floats  # scores of the last points, oldest first; none while nobody wants to know
+    _recent: Floats  # scores of the last points, oldest first; empty if contamination is "auto"
 
     def __init__(
         self,
@@ -125,7 +126,7 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             if self.contamination != "auto":
                 recent = _scores(model, rows, threads(model))
         self.model_ = model
-        # All of them, whatever their number, decide now; the last of them stay for what follows.
+        # The offset is that of all rows; the last scores are kept for `partial_fit`.
         self.offset_ = self._offset(recent)
         self._recent = recent[-_MOST_SCORES:].copy()
         return self
@@ -205,7 +206,7 @@ def _scores_before_learning(model: SPC, rows: Rows, times: Floats | None) -> Flo
 
     There is none for the first point of a stream.
     """
-    rows = np.ascontiguousarray(rows, dtype=np.float64)  # what `learn_one` is quick with
+    rows = np.ascontiguousarray(rows, dtype=np.float64)  # the fast path of `learn_one`
     scores = np.empty(len(rows))
     stamps: list[float | None] = [None] * len(rows) if times is None else list(times.tolist())
     first = 0

@@ -1,4 +1,4 @@
-"""What can be asked of a fitted model: nothing here changes the stream."""
+"""Queries of a fitted model: they do not change the stream."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -16,7 +16,7 @@ from spclust.tracking.tracker import ClusterEvent, Tracker
 
 
 def fitted(model: Any, attribute: str) -> Fitted:
-    """What a model has learnt; an AttributeError if it has learnt nothing."""
+    """The fitted state of a model; an AttributeError if it is not fitted."""
     if not model.__sklearn_is_fitted__():
         raise AttributeError(
             f"{attribute} of {type(model).__name__} exists once fit or partial_fit was called."
@@ -42,7 +42,7 @@ def structure_labels(
     min_samples: int | None = None,
     limit: float | None = None,
 ) -> Integers:
-    """Cluster (k,) of each structure, oldest first; by the model's parameters where none is given."""
+    """Cluster (k,) of each structure, oldest first; parameters default to the model's."""
     eps = model.eps if eps is None else eps
     min_samples = model.min_samples if min_samples is None else min_samples
     validate({"eps": eps, "min_samples": min_samples}, type(model).__name__)
@@ -63,12 +63,16 @@ def predict(model: Any, X: Any) -> Integers:
     return labels_of_rows(model, checked_rows(model, X, reset=False))
 
 
+def typicality_of_rows(model: Any, rows: Rows) -> Floats:
+    """Typicality (n, n_clusters_) of each row (n, d), which was checked, in each cluster."""
+    found: Fitted = model._fitted
+    return found.typicality(rows, structure_labels(model), threads(model))
+
+
 def typicality(model: Any, X: Any) -> Floats:
     """Typicality (n, n_clusters_) of each row of X (n, d) in each cluster."""
     check_is_fitted(model)
-    rows = checked_rows(model, X, reset=False)
-    found: Fitted = model._fitted
-    return found.typicality(rows, structure_labels(model), threads(model))
+    return typicality_of_rows(model, checked_rows(model, X, reset=False))
 
 
 def score_samples(model: Any, X: Any) -> Floats:

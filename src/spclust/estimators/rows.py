@@ -1,4 +1,4 @@
-"""Rows at the border: what comes in is checked once, and refused in one sentence."""
+"""Checks of rows: input becomes a finite float array, or an error of one sentence."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,7 +35,7 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
     """
     rows: Rows = X if not reset and _is_plain(X, estimator) else _validated(estimator, X, reset)
     with np.errstate(over="ignore", invalid="ignore"):
-        sum_is_finite = np.isfinite(np.sum(rows))  # the quick look; a sum may overflow
+        sum_is_finite = np.isfinite(np.sum(rows))  # fast, but a sum may overflow
     if not sum_is_finite:
         finite = np.isfinite(rows)
         if not finite.all():
@@ -45,9 +45,9 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
 
 
 def _is_plain(X: Any, estimator: Any) -> bool:
-    """Whether scikit-learn, which takes as long as to learn 100 points, would find nothing.
+    """True if scikit-learn's checks, which take as long as 100 points, would find nothing.
 
-    An array of numbers, of the width that is known, if features have no names.
+    X is an array of floats of the known width, and features have no names.
     """
     return (
         type(X) is np.ndarray
@@ -77,7 +77,7 @@ def _validated(estimator: Any, X: Any, reset: bool) -> Rows:
 
 
 def _columns(X: Any) -> list[tuple[Any, Any]]:
-    """(name, cells) of each column of a frame, an Arrow table or a plain 2-D array."""
+    """(name, cells) of each column of a data frame, an Arrow table or a 2-D array."""
     if hasattr(X, "column_names"):  # Arrow
         return [(name, X[name].to_pylist()) for name in X.column_names]
     if hasattr(X, "columns") and hasattr(X, "iloc"):  # pandas
@@ -92,7 +92,7 @@ def _columns(X: Any) -> list[tuple[Any, Any]]:
 
 
 def _refuse_times(X: Any) -> None:
-    """Dates and durations would become huge integers: refuse them."""
+    """Refuse dates and durations, which would become huge integers."""
     if hasattr(X, "column_names"):  # Arrow
         kinds = list(zip(X.column_names, X.schema.types, strict=True))
     elif hasattr(X, "columns") and hasattr(X, "dtypes"):  # pandas, Polars
@@ -129,7 +129,7 @@ def _sentence_about_shape(X: Any, error: str) -> str | None:
 
 
 def _sentence_about_cell(X: Any) -> str | None:
-    """What is no number, and where; None if every cell is one."""
+    """A sentence about the first cell that is no number; None if every cell is one."""
     for name, cells in _columns(X):
         for row, cell in enumerate(cells):
             try:

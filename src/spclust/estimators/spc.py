@@ -1,4 +1,4 @@
-"""SPC as a scikit-learn estimator: parameters in, fitted attributes out; `Fitted` does the rest."""
+"""SPC as a scikit-learn estimator: parameters, methods, and their documentation."""
 
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
@@ -14,7 +14,7 @@ from spclust.estimators.fit import as_row, fit
 from spclust.estimators.fitted_estimator import FittedEstimator
 from spclust.estimators.last_batch import SUPERSEDED
 from spclust.inspection.diagnosis import Finding
-from spclust.parameters import DEFAULTS
+from spclust.parameters import DEFAULTS, TABLE
 from spclust.tracking.tracker import ClusterEvent
 
 _ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
@@ -24,18 +24,18 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
     """Single-pass possibilistic clustering of a data stream.
 
     SPC sees every point once and keeps at most `n_structures` structures: mean, covariance,
-    weight, and two clocks. A new point becomes a structure of its own; then the two most
-    compatible structures are merged. Clusters are groups of structures within reach of each other.
+    weight, count and age. A new point becomes a structure of its own; then the two most compatible
+    structures are merged. Clusters are groups of structures within reach of each other.
 
     Parameters
     ----------
     n_structures : int, default 30
-        N, the most structures kept. Memory is O(N^2 + N d^2), time O(N d^2) a point, with full
-        covariances. Several per expected cluster; more if clusters are far from elliptic.
+        N, the maximum number of structures. Memory is O(N^2 + N d^2), time O(N d^2) a point, with
+        full covariances. Several per expected cluster; more if clusters are far from elliptic.
     m : float, default 1.5
         Fuzzifier, above 1. The smaller, the sharper the edge of a structure.
     gamma : float, default 0.0
-        Decay of a structure's mean for each point that it takes in; 0 forgets nothing.
+        Decay of a structure's mean for each point that it absorbs; 0 forgets nothing.
         `decay_from_half_life` turns a number of points into a rate.
     beta : float, default 0.0
         Decay of a structure's weight for each point of the stream; 0 forgets nothing.
@@ -44,44 +44,44 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
         recent points, from 0 to 1.
     nlt_max : float, default 3.0
         A pruned structure is merged into the one in which it is most typical if its negative log
-        typicality there is below this (3 is a typicality of 0.05), and forgotten otherwise.
+        typicality there is below this (3 is a typicality of 0.05), and removed otherwise.
     eps : float or "auto", default "auto"
         Two structures at most this distance D apart, from 0 to 1, are neighbours; the paper has
-        0.95. "auto" finds the clusters by how long they hold together: see docs/automatic.md. May
-        be changed at any time: it does not touch the stream.
+        0.95. "auto" finds the clusters: see docs/automatic.md. May be changed at any time: it does
+        not change the stream.
     min_samples : int, default 1
         Neighbours, itself included, that make a structure the core of a cluster (DBSCAN's rule).
-        With 1 every structure belongs to a cluster; with more, lonely ones are noise, -1. Has no
-        part if eps is "auto". May be changed at any time.
+        With 1 every structure belongs to a cluster; with more, isolated ones are noise, -1. Ignored
+        when eps="auto". May be changed at any time.
     scale : float or "auto", default "auto"
         Standard deviation of a fresh structure in the unit of the data. The paper has 1, which
-        suits data of about ten units across; scale, not m, is what the data decides first. "auto"
-        finds one for each feature, and follows the stream: see docs/automatic.md.
+        suits data of about ten units across. "auto" finds one for each feature, and follows the
+        stream: see docs/automatic.md.
     covariance_type : {"auto", "full", "lowrank", "diag", "spherical"}, default "auto"
         Form of the covariances. "lowrank" gives what "full" gives, without d x d matrices: it keeps
         the few directions in which a structure has grown. "auto" is "full" up to 128 features and
         "lowrank" above. "diag" has a variance for each feature, "spherical" one for all.
     max_rank : int or None, default None
-        Most directions that a structure of "lowrank" keeps; memory is O(N d max_rank). A structure
-        that needs more grows, in all directions that it gives up, to the largest of them. None is
-        as many as there are: exact.
+        Maximum number of directions of a "lowrank" covariance; memory is O(N d max_rank). Where
+        more are needed, those of the smallest variances are given up, and the largest of these
+        becomes the variance of all directions that are not kept. None has no limit, and is exact.
     track_every : int or None, default None
-        Points between two looks at the clusters, which give them ids that last (`cluster_ids_`) and
-        tell what happens to them (`events_`, `watch`). A change is believed when five looks in a
-        row have seen it. None does not look.
+        Points between two observations of the clusters, which give them ids that last
+        (`cluster_ids_`) and report events (`events_`, `watch`). An event is reported when five
+        observations in a row have shown it. None does not track.
     outlier_nlt : float or None, default None
         Rows whose negative log typicality in their best structure is above this get the label -1
         in `predict` and `labels_` (3 is a typicality of 0.05). None, as in the paper, gives every
-        row to a cluster. May be changed at any time: it does not touch the stream. (`labels_` of
-        rows that were learnt without it may need `predict`, since rows are not kept.)
+        row to a cluster. May be changed at any time: it does not change the stream, but `labels_`
+        of rows that were learnt without it need `predict`, since rows are not kept.
     n_jobs : int or None, default None
-        Threads that read the model: in `predict`, `typicality`, `score_samples` and `labels_`.
-        None is one, -1 one for each core. Learning always is one.
+        Threads of `predict`, `typicality`, `score_samples` and `labels_`. None is one, -1 one for
+        each core. Learning always uses one.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        Clusters of the rows of the last `fit` or `partial_fit`, as `predict` tells them after all
+        Clusters of the rows of the last `fit` or `partial_fit`, as `predict` gives them after all
         of these rows were learnt; -1 is noise, or an outlier by `outlier_nlt`.
     structures_ : StructureTable
         The structures, oldest first, as read-only arrays `mean` (k, d), `covariance` (k, d, d),
@@ -89,11 +89,10 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
     n_clusters_ : int
         Clusters of structures, noise not counted.
     cluster_ids_ : ndarray of shape (n_clusters_,)
-        Id of each cluster, the same for as long as it lives; -1 for what is hardly a cluster. Only
-        if `track_every` is set.
+        Id of each cluster, the same for as long as it exists; -1 for a cluster of too little
+        weight, or not confirmed yet. Only if `track_every` is set.
     events_ : list of ClusterEvent
-        Births, deaths, merges, splits and moves of clusters, the last thousand of them. Only if
-        `track_every` is set.
+        The last thousand births, deaths, merges, splits and moves. Only if `track_every` is set.
     n_samples_seen_ : int
         Points learnt since the last `fit` or the first `partial_fit`.
     n_features_in_ : int
@@ -152,12 +151,21 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
         self.outlier_nlt = outlier_nlt
         self.n_jobs = n_jobs
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Note a change of parameters, so that they are checked before the next point."""
+        super().__setattr__(name, value)
+        if name in TABLE:
+            self._learner = None
+            self.__dict__.pop("_valid", None)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_fitted")
+
     def fit(self, X: Any, y: object = None, *, t: Any = None) -> Self:
-        """Learn the rows of X (n, d), in order, as a new stream; what was known is forgotten.
+        """Learn the rows of X (n, d), in order, as a new stream; the old one is discarded.
 
         Clusters are numbered by their oldest structure, those first that have rows of X: `labels_`
-        has no gaps. If `outlier_nlt` changes later, clusters keep these numbers. For `t`, see
-        `partial_fit`.
+        has no gaps. They keep these numbers if `outlier_nlt` changes. For `t`, see `partial_fit`.
         """
         fit(self, X, t, new=True, gapless=True)
         return self
@@ -167,12 +175,11 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
 
         However a stream is cut into calls, the state is the same to the last bit. Clusters are
         numbered by their oldest structure. If a call is interrupted, the rows learnt until then
-        stay learnt: `n_samples_seen_` tells how many.
+        stay learnt: `n_samples_seen_` is their number.
 
-        With time stamps `t` (n,), numbers or dates, what was learnt fades with time, not with
-        points: `gamma` and `beta` then are rates per unit of t (per second, if they are dates). All
-        points of a stream have one, or none has; they may be equal, and never go backwards. A
-        single one counts for all rows.
+        With time stamps `t` (n,), numbers or dates, influence fades with time, not with points:
+        `gamma` and `beta` then are rates per unit of t (per second, if they are dates). All points
+        of a stream have one, or none has. They never go backwards. A single one is for all rows.
         """
         fit(self, X, t, new=not self.__sklearn_is_fitted__(), gapless=False)
         return self
@@ -180,15 +187,14 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
     def learn_one(self, x: Floats, t: Any = None) -> None:
         """Learn one point x (d,): what `partial_fit` does with one row, in microseconds.
 
-        Fast path: a one-dimensional float64 ndarray. Anything else that has d numbers takes the way
-        of `partial_fit`. Features go by their order, names are ignored. There are no `labels_` for
-        such points: call `predict`.
+        Fast path: a one-dimensional float64 ndarray. Anything else with d numbers is learnt by
+        `partial_fit`. Names of features are ignored. There are no `labels_`: call `predict`.
         """
-        # Just what the machine code takes, which checks the rest itself.
+        # What the kernel accepts; it checks the rest itself.
         if type(x) is _ARRAY and x.dtype is _FLOAT64 and x.ndim == 1:
             try:
                 learn, memory, scratch = self._learner  # type: ignore[misc]
-            except (AttributeError, TypeError):  # the first point, or parameters were changed
+            except (AttributeError, TypeError):  # the first point, or parameters have changed
                 pass
             else:
                 row = x if t is None else stamped(x, t, self._stream.structures)
@@ -216,7 +222,7 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
         return queries.typicality(self, X)
 
     def score_samples(self, X: Any) -> Floats:
-        """Log typicality (n,) of each row in its best structure: 0 at most, lower is stranger."""
+        """Log typicality (n,) of each row in its best structure: at most 0, higher is typical."""
         return queries.score_samples(self, X)
 
     def clustering(
@@ -229,16 +235,17 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
     ) -> Integers:
         """Cluster (k,) of each structure, oldest first, for another cut; -1 is noise.
 
-        Structures are neighbours if their distance D is at most `eps`; or if the sum of the NLT of
-        each one's mean in the other, -log(1 - D), is at most `nlt`, which tells distances apart
-        where every D is 1 to the last digit, as in many dimensions; or if that makes `n_clusters`
-        clusters of them, each structure being in one (min_samples is then 1). The model stays as
-        it is.
+        Structures are neighbours if their distance D is at most `eps`; or if -log(1 - D), the sum
+        of the NLT of each one's mean in the other, is at most `nlt`, which differs where every D is
+        1 to the last digit, as in many dimensions; or so that there are `n_clusters` clusters
+        (min_samples is then 1). The model does not change.
         """
         return queries.clustering(self, eps, min_samples, nlt, n_clusters)
 
     def describe(self, what: str = "clusters", as_: str = "numpy") -> Any:
         """A table of the clusters, or of the structures, in the units of the data.
+
+        The columns are explained in `spclust.inspection.description.description`.
 
         Parameters
         ----------
@@ -246,66 +253,45 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
             One row for each cluster, or for each structure, oldest first.
         as_ : {"numpy", "pandas", "polars"}, default "numpy"
             "numpy" is a dictionary of arrays, one for each column, `centre` and `spread` of shape
-            (rows, d). Frames have a column for each feature of these, such as "centre_x0".
-
-        Returns
-        -------
-        dict or DataFrame
-            `spclust.inspection.description.description` explains the columns.
+            (rows, d). Data frames have a column for each feature of these, such as "centre_x0".
         """
         return queries.describe(self, what, as_)
 
     def diagnose(self) -> list[Finding]:
-        """What looks wrong, in sentences that say what to change; empty if nothing does.
+        """Sentences about probable problems, and what to change; empty if there is none.
 
-        Each is a `str` with a `code`, one word for programs. They are judged by the structures
-        alone: hints, no proof.
+        Each is a `str` with a `code`, one word for programs. They are hints, from structures alone.
         """
         return queries.diagnose(self)
 
     def watch(self, batches: Iterable[Any]) -> Iterator[ClusterEvent]:
-        """Learn batches of rows, one after the other, and yield events as they are noticed.
+        """Learn batches of rows, one after the other, and yield their events.
 
-        Of each batch the last thousand at most, which is as many as are kept.
-
-        Parameters
-        ----------
-        batches : iterable of array-like of shape (n, d)
-            The stream, which may be endless; any iterable of what `partial_fit` takes.
-
-        Yields
-        ------
-        ClusterEvent
+        `batches` is any iterable, also an endless one, of what `partial_fit` accepts. Of each
+        batch at most the last thousand events are yielded, which is as many as are kept.
         """
         return queries.watch(self, batches)
 
     def merge(self, other: Self, *, when: model_merge.When = "concurrent") -> Self:
-        """Absorb what another model of the same parameters has learnt; it stays as it is.
+        """Merge another model of the same parameters into this one; the other does not change.
 
         All structures of both are put together, and the two closest are merged, by the paper's
         rule, until `n_structures` are left. Counts and points seen add up. The other model's
-        structures count as the newer ones: ids of this model stay as they are, the other's go on
-        from them.
+        structures are the newer ones: their ids continue after those of this model.
 
         Parameters
         ----------
-        other : SPC
-            Another model of the same parameters and features.
         when : {"concurrent", "later"}, default "concurrent"
             "concurrent": both learnt parts of one stream at the same time, so that neither is older
             (means are weighted by counts, weights are averaged). "later": the other model learnt
-            what came after, and what this one knows has faded meanwhile (Eq. 10 and 12 as they
-            are). Without decay, gamma = beta = 0, there is no difference.
-
-        Returns
-        -------
-        self
+            what came after, so that this one has faded (Eq. 10 and 12 as they are). Without decay,
+            gamma = beta = 0, there is no difference.
         """
         model_merge.merge_into(self, [other], when)
         return self
 
     def __add__(self, other: object) -> Self:
-        """A new model with what two models have learnt at the same time."""
+        """A new model of two models that learnt at the same time."""
         if not isinstance(other, type(self)):
             return NotImplemented
         return deepcopy(self).merge(other)

@@ -1,4 +1,4 @@
-"""Time stamps at the border: numbers, or dates, that never go backwards."""
+"""Checks of time stamps: numbers, or dates, that never go backwards."""
 
 import math
 from datetime import UTC, date, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Structures and clusters as tables: what a model has learnt, in the units of the data."""
+"""Tables of structures and of clusters, in the units of the data."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -18,7 +18,26 @@ _NOBODY = -1
 
 
 def description(stream: Stream, labels: Integers, names: Sequence[str], what: str, as_: str) -> Any:
-    """The table of structures or clusters, in the form that was asked for: see `SPC.describe`."""
+    """The table of structures or clusters in one of three forms: see `SPC.describe`.
+
+    Columns of both tables, all in the units of the data:
+
+    - `count`: points absorbed. `weight`: damped mean of the typicality of recent points, from 0 to
+      1; of a cluster, the sum of its structures' weights. `age`: weight updates since creation,
+      plus one, or a time, with time stamps; of a cluster, that of its oldest structure.
+    - `nearest`: label of the nearest other cluster, -1 if there is no other. `distance`: the
+      distance D, Eq. 3, and `nlt`: -log(1 - D), to the structure of that cluster that is nearest;
+      of a cluster, between the two structures that are nearest to each other. NaN if there is no
+      other cluster.
+    - `centre` (d): the mean; of a cluster, the mean of its structures' means, weighted by count.
+    - `spread` (d): the standard deviation in each feature. With a fixed scale it is the root of the
+      diagonal of the covariance, which contains the scale. With scale="auto" it is that of the
+      points that the structure absorbed, without the unit: 0 for a single point. Of a cluster, it
+      is that of its structures taken together, weighted by count.
+
+    Of clusters also `label`, and `structures`, their number; noise is left out. Of structures also
+    `id` and `cluster`, its label, -1 if it is noise. No covariance matrix is built.
+    """
     tables = {"clusters": clusters, "structures": structures}
     forms = {"numpy": None, "pandas": "DataFrame", "polars": "DataFrame"}
     if what not in tables:
@@ -95,8 +114,8 @@ def pooled(count: Floats | Integers, centre: Floats, spread: Floats) -> tuple[Fl
 def deviations(stream: Stream) -> Floats:
     """Standard deviations (k, d) of the structures, oldest first; no covariance is built.
 
-    Of their points alone, if the scale is automatic: 0 of a single one. A covariance contains the
-    scale, and an automatic one says how far structures are apart, not how wide they are.
+    If the scale is automatic, they are those of the points, 0 for a single one: a covariance
+    contains the scale, and an automatic scale is that of the distances between structures.
     """
     s, order = stream.structures, stream.order()
     if stream.automatic_scale:

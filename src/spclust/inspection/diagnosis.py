@@ -1,4 +1,4 @@
-"""What looks wrong with a model, judged by its structures, and which parameter to change."""
+"""Probable problems of a model, judged by its structures, and which parameter to change."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from spclust.inspection.description import deviations, lengths, nearest_pairs, p
 from spclust.state.kinds import SPHERICAL
 from spclust.stream.stream import Stream
 
-# Before so many points for each structure, structures are mostly what came in last.
+# Before so many points for each structure, most structures are the last points.
 _POINTS_FOR_EACH = 3
 # Fewer structures than this may well be one cluster each, unless most of them are single points.
 _MANY = 10
 # The NLT between two structures at which the paper cuts, D = 0.95. If half of the structures are
-# farther than this from all others, a larger eps would not mend it.
+# farther than this from all others, a larger eps would not help.
 _FAR = 3.0
-# In clusters that hold together, neighbouring means are about half of scale apart: what was seen
-# on Gaussians in 2 to 20 dimensions and on moving waves, where scales gave the right clusters.
+# In clusters that hold together, neighbouring means are about half of scale apart: observed on
+# Gaussians in 2 to 20 dimensions and on moving waves, with scales that gave the right clusters.
 _SCALES_FOR_A_GAP = 2.0
 _STRUCTURES_FOR_EACH = 3  # at least, of a cluster, for its shape and its neighbours to be seen
 _UNEQUAL = 100.0  # sizes of features whose ratio is above this are hardly in one unit
@@ -30,7 +30,7 @@ _LIGHT = 0.3  # default w_min, 0.01, is this share of 1 / n_structures, by defau
 
 
 class Finding(str):
-    """One sentence about what looks wrong and what to change."""
+    """One sentence about a probable problem and what to change."""
 
     code: str  # one word for what it is, for programs
 
@@ -41,13 +41,13 @@ class Finding(str):
         return finding
 
     def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
-        """What a copy is made from."""
+        """Arguments that make a copy."""
         return self.code, str(self)
 
 
 @dataclass
 class Evidence:
-    """What the findings are judged by; k structures, oldest first."""
+    """Data that the findings are judged by; k structures, oldest first."""
 
     stream: Stream
     labels: Integers  # (k,)
@@ -74,7 +74,7 @@ class Evidence:
 
     @property
     def advised_scale(self) -> float:
-        """A scale that goes with the distances between neighbouring means; 0 if all are equal."""
+        """A scale that suits the distances between neighbouring means; 0 if all are equal."""
         gaps = self.distance[(self.distance > 0.0) & (self.distance < np.inf)]
         return _SCALES_FOR_A_GAP * float(np.median(gaps)) if len(gaps) else 0.0
 
@@ -87,10 +87,10 @@ class Evidence:
 
     @property
     def sizes(self) -> Floats:
-        """Standard deviation (d,) of the points in each feature, as far as structures tell.
+        """Standard deviation (d,) of the points in each feature, estimated from structures.
 
-        Without the spread of a fresh structure, which is the same in all features; and, if there
-        is one spread for all features, by the means alone.
+        Without that of a fresh structure, which is the same in all features; with "spherical"
+        covariances, from the means alone.
         """
         own = np.zeros_like(self.mean)
         if self.stream.params.kind != SPHERICAL:
@@ -102,7 +102,7 @@ class Evidence:
 def findings(
     stream: Stream, labels: Integers, names: Sequence[str], eps: float | str
 ) -> list[Finding]:
-    """What looks wrong, causes first; `labels` (k,) are the clusters at `eps`."""
+    """Probable problems, causes first; `labels` (k,) are the clusters at `eps`."""
     seen = Evidence(stream, labels, names, eps)
     first: tuple[_Check, ...] = (_too_early, _no_difference)
     for alone in first if stream.automatic_scale else (*first, _unequal_features):
@@ -154,10 +154,10 @@ def _scale_too_small(e: Evidence) -> Iterator[Finding]:
         return
     if e.k >= _MANY or np.mean(e.count == 1) >= _HALF:
         far = int(np.sum(e.nlt > max(_FAR, e.limit)))
-        # Distances between structures that have grown tell more about their number than about
-        # points: one step up then, and another look.
-        lonely = np.mean(e.count == 1) >= _HALF
-        advised = max(e.advised_scale, 2 * e.scale) if lonely else 2 * e.scale
+        # Distances between structures that have grown depend on their number more than on the
+        # points: then one step up is advised, and another diagnosis.
+        single = np.mean(e.count == 1) >= _HALF
+        advised = max(e.advised_scale, 2 * e.scale) if single else 2 * e.scale
         yield Finding(
             "scale_too_small",
             f"scale={_number(e.scale)} looks too small: {far} of {e.k} structures are out of reach "

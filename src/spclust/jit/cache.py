@@ -21,7 +21,7 @@ _COMPILING = RLock()
 
 
 def _digest_of_sources() -> str:
-    """A name for the present state of all that can change a kernel: the whole package."""
+    """A digest of all files that can change a kernel: the whole package."""
     package = Path(__file__).parents[1]
     digest = hashlib.blake2b(digest_size=8)
     for file in sorted(package.rglob("*.py")):

@@ -1,4 +1,4 @@
-"""What reaches into Numba, for tested versions only: kernels compile in half of the time.
+"""Use of Numba's internals, for tested versions only: kernels compile in half of the time.
 
 SPCLUST_NUMBA_INTERNALS=0 switches it off: a longer first call, and the same results up to rounding.
 """
@@ -35,10 +35,10 @@ if ENABLED:
     from numba.extending import infer_getattr, lower_getattr_generic
 
     class _PartLibrary(JITCodeLibrary):
-        """Code that waits to be linked into a kernel: there is nothing in it to call.
+        """Code that is only linked into kernels, never called by itself.
 
-        Numba would optimise every part and make machine code of it, and do all that again in the
-        kernel that it is linked into.
+        Numba would optimise every part and generate machine code for it, and do all that again in
+        the kernel that it is linked into.
         """
 
         def _optimize_final_module(self) -> None: ...
@@ -51,7 +51,7 @@ if ENABLED:
 
         @property
         def codegen(self) -> Any:
-            """Whoever asks wants to give the code its environment, which no part looks at."""
+            """Numba needs it to set the environment of the code, which no part reads."""
             return self
 
         def set_env(self, name: str, environment: Any) -> None: ...
@@ -63,7 +63,7 @@ if ENABLED:
 
     @contextmanager
     def _lookups_remembered() -> Iterator[None]:
-        """Look up once what an operation returns for some types, and collect garbage later.
+        """Resolve what an operation returns for some types only once, and collect garbage later.
 
         For each `x + y` Numba tries all that `+` may mean, up to sets and strings.
         """
@@ -97,13 +97,13 @@ if ENABLED:
 def entry_point(kernel: Any) -> Any:
     """The machine code of a kernel that is compiled for one signature.
 
-    To look up which code suits the arguments takes as long as to hand them over.
+    Finding the code that suits the arguments takes as long as passing them.
     """
     return next(iter(kernel.overloads.values())).entry_point if ENABLED else kernel
 
 
 def declare_attributes(kind: type, type_of: Callable[..., Any], read: Any) -> bool:
-    """Teach Numba the attributes of a type: type_of(instance, name), and `read`, which lowers.
+    """Declare the attributes of a type to Numba: type_of(instance, name), and `read`, which lowers.
 
     False if that has to be done by its public interface, which compiles a function for each.
     """

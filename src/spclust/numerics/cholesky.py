@@ -103,7 +103,7 @@ def shifted_cholesky(A: Floats, shift: float, floor: float, R: Floats, inverse: 
 
 @part
 def positive_definite(A: Floats) -> bool:
-    """Whether A (d, d), of which the upper triangle is read, has a Cholesky factor.
+    """True if A (d, d), of which the upper triangle is read, has a Cholesky factor.
 
     Modified in place: that triangle of A.
     """
@@ -122,7 +122,7 @@ def positive_definite(A: Floats) -> bool:
 def raise_diagonal(A: Floats, R: Floats) -> None:
     """Make A (d, d) as large as R^T R where a pivot was raised. Modified in place: A.
 
-    A spread may grow by a rounding error; it never collapses.
+    A covariance may grow by a rounding error; it never becomes singular.
     """
     for k in range(A.shape[0]):
         square = 0.0

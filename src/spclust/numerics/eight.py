@@ -46,7 +46,7 @@ _vector_function: Any = intrinsic
 
 
 def declared(builder: Any, kind: Any, name: str) -> Any:
-    """A function of LLVM's own, by its name."""
+    """An intrinsic function of LLVM, by its name."""
     known = builder.module.globals.get(name)
     return ir.Function(builder.module, kind, name) if known is None else known
 
@@ -83,7 +83,7 @@ def store(typingctx: Any, y: Any, a: Any, i: Any) -> Any:
 
 
 def _before(builder: Any, i: Any, end: Any) -> Any:
-    """For each of the places i to i + 7, whether it is before `end`."""
+    """True for each of the places i to i + 7 that is before `end`."""
     places = ir.Constant(WORDS, list(range(LANES)))
     return builder.icmp_signed("<", places, everywhere(builder, builder.sub(end, i)))
 
@@ -202,7 +202,7 @@ for _operation, _instruction in (
 
 
 def _call(builder: Any, name: str, result: Any, args: Any) -> Any:
-    """Call one of LLVM's own functions of vectors, none of which is NaN."""
+    """Call an intrinsic function of LLVM on vectors without NaN."""
     kind = ir.FunctionType(result, [VECTOR] * len(args))
     function = declared(builder, kind, name)
     return builder.call(function, args, fastmath=_NO_NAN)

@@ -1,4 +1,4 @@
-"""What `lanes` compiles, in plain Python: an array of eight numbers is one `Eight`.
+"""The functions of `eight` in plain Python: an array of eight numbers is one `Eight`.
 
 Functions are explained where they are compiled.
 """

@@ -41,7 +41,7 @@ def eigen(A: Floats, values: Floats, Q: Floats) -> None:
 
 @allocating
 def eigen_by_lapack(A: Floats, values: Floats, Q: Floats) -> None:
-    """What `eigen` gives, by LAPACK. Modified in place: values, Q."""
+    """`eigen` by LAPACK. Modified in place: values, Q."""
     found, vectors = np.linalg.eigh(A)
     for k in range(values.size):
         values[k] = found[k]

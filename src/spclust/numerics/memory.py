@@ -48,7 +48,7 @@ def matrix(memory: Any, start: int, n: int, k: int) -> Any:
 
 
 def new_array(context: Any, builder: Any, kind: Any, data: Any, shape: list[Any]) -> Any:
-    """The value of an array in compiled code: contiguous, in memory that somebody else owns."""
+    """The value of an array in compiled code: contiguous, in memory that it does not own."""
     array = context.make_array(kind)(context, builder)
     strides = [_WORD(_BYTES)]
     for extent in shape[:0:-1]:
@@ -73,7 +73,7 @@ def _packed(builder: Any, numbers: list[Any]) -> Any:
 
 
 def _compile(function: Callable[..., Any], ndim: int) -> None:
-    """Teach Numba what one of the functions above is in compiled code."""
+    """Declare the compiled form of one of the functions above to Numba."""
     kind = types.Array(types.float64, ndim, "C")
 
     @type_callable(function)

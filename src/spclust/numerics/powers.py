@@ -41,7 +41,7 @@ _SMALLEST_ARGUMENT, _LARGEST_ARGUMENT = -708.0, 709.0  # of exponentials that ar
 
 @part
 def logarithm(a: Eight) -> Eight:
-    """The natural logarithms of finite numbers that are not negative; that of 0 is -inf."""
+    """Logarithms of finite numbers that are not negative; that of 0 is -inf."""
     if below_bits(a, same(_SMALLEST_NORMAL)) == 0:  # nearly always
         return logarithm_of_normal(a)
     return logarithm_of_any(a)
@@ -49,7 +49,7 @@ def logarithm(a: Eight) -> Eight:
 
 @part
 def logarithm_of_normal(a: Eight) -> Eight:
-    """The natural logarithms of positive numbers that are not too small to have all digits."""
+    """Logarithms of positive numbers that are not too small to have all digits."""
     k, m = power_of_two_in(a), without_power_of_two(a)
     s = (m - 1.0) / (m + 1.0)
     z = s * s
@@ -65,7 +65,7 @@ def logarithm_of_normal(a: Eight) -> Eight:
 
 @outlined
 def logarithm_of_any(a: Eight) -> Eight:
-    """What `logarithm` is, where a number is 0 or too small to have all digits."""
+    """`logarithm` where a number is 0 or too small to have all digits."""
     limit = same(_SMALLEST_NORMAL)
     log = logarithm_of_normal(if_below(a, limit, larger_of(a * 2.0**_LIFT, limit), a))
     log = if_below(a, limit, log - _LIFT * math.log(2.0), log)

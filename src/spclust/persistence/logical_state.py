@@ -128,14 +128,14 @@ def above_diagonal(k: int) -> Booleans:
 
 
 def stream_of(
-    built_with: Mapping[str, Any], state: Any, arrays: Mapping[str, Array], *, natural: bool
+    built_with: Mapping[str, Any], state: Any, arrays: Mapping[str, Array], *, automatic_cut: bool
 ) -> Stream:
     """The stream that has such content, for the parameters that it was built with.
 
     Raises RefusedError unless it is the content of a stream that has learnt something.
     """
     scalars = scalars_of(state)
-    params = _params(built_with, scalars, natural)
+    params = _params(built_with, scalars, automatic_cut)
     refuse_too_large(scalars)
     refuse_unsound_scalars(scalars)
     refuse_unsound_arrays(scalars, arrays)
@@ -145,7 +145,7 @@ def stream_of(
         raise RefusedError("there is not enough memory for it") from None
 
 
-def _params(built_with: Mapping[str, Any], scalars: Scalars, natural: bool) -> Params:
+def _params(built_with: Mapping[str, Any], scalars: Scalars, automatic_cut: bool) -> Params:
     """The parameters of a stream, if the two places where they are found agree."""
     limit, scale = built_with.get("max_rank"), built_with.get("scale")
     constant = all(TABLE[name].admits(built_with.get(name)) for name in ("n_structures", "m"))
@@ -173,8 +173,8 @@ def _params(built_with: Mapping[str, Any], scalars: Scalars, natural: bool) -> P
         scale=scalars.scale,
         kind=scalars.kind,
         max_rank=scalars.n_features if limit is None else int(limit),
-        framed=scalars.automatic_scale,
-        natural=natural,
+        automatic_scale=scalars.automatic_scale,
+        automatic_cut=automatic_cut,
     )
 
 

@@ -17,8 +17,8 @@ class SPCAnomalyDetector(RiverModel, AnomalyDetector):
     typical: 0 at the mean of that structure, 0.7 where its typicality is 1/2, 3 where it is 0.05,
     without an upper limit.
 
-    SPC learns anomalies, too: each is a structure until room for another is needed. To prevent
-    that one anomaly makes the next look normal, wrap the detector in one of River's filters, such
+    SPC learns anomalies, too: each is a structure until its slot is needed. To prevent one
+    anomaly from making the next one typical, wrap the detector in one of River's filters, such
     as `anomaly.QuantileFilter`.
 
     Features go by name, as in `spclust.river.SPC`; missing features do not enter the score.

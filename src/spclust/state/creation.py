@@ -1,4 +1,4 @@
-"""States made: empty ones, with other parameters, and with more memory."""
+"""Creation of states: empty ones, with other parameters, and with more memory."""
 
 import numpy as np
 
@@ -40,7 +40,7 @@ def empty(params: Params, d: int, room: Room) -> Structures:
     s: Structures = Structures.empty(extents(params, d, room))
     s.capacity, s.kind = params.n_structures, params.kind
     s.free_directions, s.max_rank = room.directions, min(params.max_rank, d)
-    s.gap, s.automatic_scale = 1.0, params.framed
+    s.gap, s.automatic_scale = 1.0, params.automatic_scale
     s.cut_due = _POINTS_BEFORE_A_CUT * params.n_structures
     configure(s, params)
     s.in_logs = params.exponent > LARGEST_LINEAR_EXPONENT

@@ -19,7 +19,7 @@ UNROLLED = 100
 UNROLLED_FEATURES: Container[int] = range(6, 17)
 NAMES = {"full": FULL, "diag": DIAGONAL, "spherical": SPHERICAL, "lowrank": LOWRANK}
 
-# Up to so many features "auto" is "full"; see docs/dimension.md for what was measured.
+# Up to so many features "auto" is "full"; docs/dimension.md has the measurements.
 MOST_FEATURES_OF_FULL = 128
 
 # The module of each kind, by the kind; `spclust.covariance` fills it.
@@ -46,7 +46,7 @@ def without_unrolling(kind: int) -> int:
 
 
 def known_extents(kind: int) -> dict[str, int]:
-    """Extents of the state that the kind of a kernel tells."""
+    """Extents of the state that the kind of a kernel determines."""
     d = 2 if kind == PLANE else kind - UNROLLED if kind > UNROLLED else 0
     return {"d": d, "t": d * (d + 1) // 2, "rows": d, "columns": d} if d else {}
 

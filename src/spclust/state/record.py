@@ -7,10 +7,10 @@ A record class declares its fields, as a table does:
         n = Extent()                  # the length of an axis
         weight = Array("n")           # an array in the same memory
 
-The memory starts with the words, then with the offset of each array; the arrays follow. Kernels are
-handed the memory, and `in_kernel` gives it its names back. There a record is one pointer, and a
-field is read when it is named: to hand on thirty arrays instead of one pointer would take more time
-to compile than all of the arithmetic.
+The memory starts with the words and the offset of each array; the arrays follow. Kernels get the
+memory as an array, and `in_kernel` makes a record of it again. There a record is one pointer, and a
+field is read where it is used: passing thirty arrays instead of one pointer would take more time to
+compile than all of the arithmetic.
 """
 
 from collections.abc import Iterator, Mapping
@@ -172,7 +172,7 @@ class Record:
         return {name: getattr(self, name) for name, it in self.fields.items() if type(it) is Extent}
 
     def copy_words(self, other: Any) -> None:
-        """Take over all numbers of another record but the lengths of axes."""
+        """Copy all numbers of another record but the lengths of axes. Modified in place: self."""
         for name, field in self.fields.items():
             if isinstance(field, Word) and not isinstance(field, Extent):
                 setattr(self, name, getattr(other, name))
@@ -267,7 +267,7 @@ _ALL_ATTRIBUTES = declare_attributes(RecordType, RecordType.type_of, _read)
 
 @cache
 def declare_attribute(name: str) -> None:
-    """Teach Numba one attribute of records, by its public interface."""
+    """Declare one attribute of records to Numba, by its public interface."""
 
     @intrinsic
     def value(typingctx: Any, record: Any) -> Any:

@@ -37,14 +37,14 @@ class Scratch(Record):
     offset = Array("d 8")  # differences of eight means to mu
     ahead = Array("d 8")  # differences of eight means to x
 
-    # How the point stands to all structures: see `Relation`
+    # Relation of the point to all structures: see `Relation`
     point_q = Array("n")
     point_q_back = Array("n")
     point_odds = Array("n")
     point_odds_back = Array("n")
     point_pair = Array("n")
 
-    # How a structure that changed stands to all others
+    # Relation of a structure that changed to all others
     changed_q = Array("n")
     changed_q_back = Array("n")
     changed_odds = Array("n")
@@ -107,7 +107,7 @@ if COMPILED:
 
 
 class Relation(NamedTuple):
-    """How one structure, or point, stands to all n slots."""
+    """Relation of one structure, or point, to all n slots."""
 
     q: Any  # (n,) squared distances of its mean in the others
     q_back: Any  # (n,) squared distances of the others' means in it
@@ -118,7 +118,7 @@ class Relation(NamedTuple):
 
 @part
 def point_relation(work: Scratch) -> Relation:
-    """How the point stands to all structures."""
+    """The relation of the point to all structures."""
     return Relation(
         work.point_q, work.point_q_back, work.point_odds, work.point_odds_back, work.point_pair
     )
@@ -126,7 +126,7 @@ def point_relation(work: Scratch) -> Relation:
 
 @part
 def changed_relation(work: Scratch) -> Relation:
-    """How a structure that changed stands to all others."""
+    """The relation of a structure that changed to all others."""
     return Relation(
         work.changed_q,
         work.changed_q_back,

@@ -54,7 +54,7 @@ class Structures(Record):
     live = Integer()  # structures
     grown = Integer()  # structures of more than one point
     seen = Integer()  # points learnt
-    pruned = Integer()  # points of structures that were forgotten
+    pruned = Integer()  # points of structures that were removed
     merged = Integer()  # merges
     evaluations = Integer()  # typicalities computed
     rescans = Integer()  # rows of pair odds searched for their smallest
@@ -86,30 +86,24 @@ class Structures(Record):
     # Structures, a slot each
     anchor = Array("blocks d 8")  # the point that founded the structure
     drift = Array("blocks d 8")  # mean mu minus anchor
-    whiten = Array(
-        "blocks t 8"
-    )  # W row by row, lower triangular, W^T W = Sigma^-1; or its diagonal
+    whiten = Array("blocks t 8")  # factor W, lower triangular, row by row; or its diagonal
     Sigma = Array("n rows columns")  # covariance, in units of scale^2; or its diagonal: see `kinds`
     total = Array("n")  # B(age) w: the weight w of Eq. 7 before its division
     damping = Array("n")  # B(age) of Eq. 9: the damped number of weight updates
     count = Array("n")  # points absorbed: the T of Gamma
-    age = Array("n")  # weight updates lived through, plus one: the T of B
+    age = Array("n")  # weight updates since its creation, plus one: the T of B
     recent = Array("n")  # points absorbed, each by its share in the mean, with time stamps
     id = Array("n", np.int64)  # number of the point that founded it
-    cluster = Array(
-        "n", np.int64
-    )  # 1 + cluster of the last automatic cut, or 0: see `auto.hysteresis`
+    cluster = Array("n", np.int64)  # 1 + cluster of the last automatic cut, or 0
     least = Array("n")  # no eigenvalue of Sigma is below this
     renewals = Array("n")  # changes of the factor since it was computed
     rank = Array("n", np.int64)  # directions of a covariance of low rank: see `covariance.lowrank`
     base = Array("n")  # its variance in all other directions
     numbers = Together("total", "base")  # all of these: a column for each slot
     place = Array("n rank_room", np.int64)  # rows of `basis` that are the directions of slot i
-    scatter = Array(
-        "n d"
-    )  # squared offsets of the points absorbed from their mean, automatic scale
+    scatter = Array("n d")  # squared offsets of points from their mean, if the scale is automatic
 
-    # Relations of structures: see `algorithm.neighbours`
+    # Relations of structures: see `state.relations`
     bound = Array("n")  # no pair odds with a higher slot are below this
     connection = Array("n", np.int64)  # number of the connection in which row i below was written
     odds = Array("n n")  # [i, j]: odds of mean i in structure j, if row i is later than row j

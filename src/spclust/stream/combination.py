@@ -1,11 +1,11 @@
-"""The state of several streams: all structures of several streams, no more than N of them left.
+"""Combination of several streams: all their structures, merged until N are left.
 
-Two rules, for two cases. A stream that came LATER than another goes on where that one ended: its
-structures are the newer ones, and Eq. 10 and 12 say what that means. Streams that ran at the same
-time, parts of one, have no older and newer: on their common clock the points of two structures
-alternate, in proportion to their counts. So means are weighted by counts (Eq. 10 at gamma = 0), and
-weights are the common mean (Eq. 12 at beta = 0), brought back to the B of Eq. 9 for the common age.
-With time stamps there is a common clock: all fades until the last of them, and is added up.
+There are two rules. A stream that came later than another continues it: its structures are the
+newer ones of Eq. 10 and 12. Streams that ran at the same time, parts of one, have no older and
+newer: on their common clock the points of two structures alternate, in proportion to their counts.
+So means are weighted by counts (Eq. 10 at gamma = 0), and weights are the common mean (Eq. 12 at
+beta = 0), brought back to the B of Eq. 9 for the common age. With time stamps there is a common
+clock: everything fades until the last of them, and is added up.
 """
 
 from collections.abc import Sequence
@@ -109,7 +109,7 @@ def gathered(states: Sequence[Structures], params: Params, fading: float = 0.0) 
 
 
 def _room(states: Sequence[Structures], params: Params, d: int) -> Room:
-    """Memory for the directions of all structures, if covariances are of low rank, and some more."""
+    """Memory for the directions of all structures, and some more, of low-rank covariances."""
     if params.kind != LOWRANK:
         return Room()
     used = sum(int(each.rank[: each.live].sum()) for each in states)

@@ -1,4 +1,4 @@
-"""What can be asked of a stream: nothing here changes its state."""
+"""Queries of a stream: they do not change its state."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -56,8 +56,8 @@ class StreamQuery:
         unit: Floats = self.params.scale * self.structures.unit
         return unit
 
-    def natural_clustering(self) -> Integers:
-        """Cluster (k,) of each structure, oldest first, without any eps. The last one is kept."""
+    def automatic_clustering(self) -> Integers:
+        """Cluster (k,) of each structure, oldest first, by the automatic cut. The last is kept."""
         kept, now = self._clustering, (np.nan, 0, self.seen)
         if kept is None or kept[1:3] != now[1:]:
             labels = hysteresis.current_clusters(self.structures, self.order())
@@ -83,7 +83,7 @@ class StreamQuery:
     def clusters(self, eps: float | str, min_samples: int) -> Integers:
         """Cluster (k,) of each structure, oldest first, if those within eps are neighbours."""
         if isinstance(eps, str):
-            return self.natural_clustering()
+            return self.automatic_clustering()
         return self.clustering(self.limit_of_eps(float(eps)), min_samples)
 
     def clustering(self, limit: float, min_samples: int) -> Integers:
@@ -170,9 +170,9 @@ class StreamQuery:
         return scale.places(self.structures, z) if self.automatic_scale else z
 
     def _for_each_chunk(self, do: Callable[[slice, Floats], None], X: Rows, threads: int) -> None:
-        """Do something, which only reads the state, with each chunk of X, on several threads.
+        """Call `do`, which only reads the state, for each chunk of X, on several threads.
 
-        On fewer of them than allowed if there is little to do: to wake one takes its time.
+        Fewer threads than allowed are used if there is little to do: waking one takes time.
         """
 
         def work(start: int, stop: int) -> None:

@@ -1,6 +1,6 @@
-"""One stream: the state and everything that can be asked of it, behind a plain Python object.
+"""One stream: its state, and learning. `query` has everything that only reads.
 
-The interfaces of the library (scikit-learn and others) own one of these and do no arithmetic.
+The interfaces of the library (scikit-learn and others) hold one of these and do no arithmetic.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -54,7 +54,7 @@ class Stream(StreamQuery):
         self._use(lambda: empty(params, d, room), d, size)
 
     def _use(self, make: Callable[[], Structures], d: int, size: int) -> None:
-        """Make a state, and scratch memory for it; both replace the old ones, or none does."""
+        """Make a state, and scratch memory for it; both replace the old ones, or neither does."""
         try:
             structures = make()
             scratch = scratch_for(structures)
@@ -69,7 +69,7 @@ class Stream(StreamQuery):
 
     @classmethod
     def of(cls, params: Params, make: Callable[[], Structures], d: int, size: int = 0) -> "Stream":
-        """A stream with a state that `make` gives."""
+        """A stream with the state that `make` returns."""
         stream = cls.__new__(cls)
         stream.params, stream._clustering = params, None
         stream._use(make, d, size)
@@ -124,7 +124,7 @@ class Stream(StreamQuery):
                 scale.begin(self.structures, np.asarray(X[0], dtype=np.float64))
         at = 0
         while at < len(X):
-            self._renew_if_due()  # first of all, if the last call was interrupted before it
+            self._renew_if_due()  # the last call may have been interrupted before it
             until = int(min(len(X), max(at + 1, at + self._due() - self.seen)))
             if self.automatic_scale:
                 scale.learn_units(self.structures, X[at:until])
@@ -139,15 +139,15 @@ class Stream(StreamQuery):
     def _due(self) -> float:
         """Points that will have been learnt when the automatic scale or cut is renewed."""
         due = self.structures.scale_due if self.automatic_scale else np.inf
-        return float(min(due, self.structures.cut_due if self.params.natural else np.inf))
+        return float(min(due, self.structures.cut_due if self.params.automatic_cut else np.inf))
 
     def _renew_if_due(self) -> None:
-        """Renew the automatic scale and the automatic cut, if it is time to."""
+        """Renew the automatic scale and the automatic cut if they are due."""
         if self._due() <= self.seen and kernels.is_unfinished(self.structures):
-            self.finish()  # if the last call was interrupted before it
+            self.finish()  # the last call may have been interrupted before it
         if self.automatic_scale and 0 < self.structures.scale_due <= self.seen:
             self._renew_scale()
-        if self.params.natural and self.structures.cut_due <= self.seen:
+        if self.params.automatic_cut and self.structures.cut_due <= self.seen:
             hysteresis.decide(self.structures)
             self._clustering = None
 
@@ -165,7 +165,7 @@ class Stream(StreamQuery):
             row = kernels.learn(self.structures, rows, self.scratch, row)
 
     def finish(self) -> None:
-        """Prune and merge, after a point was learnt that left something to do."""
+        """Prune and merge what the last point left to do."""
         self._learn_flat(kernels.NO_ROWS)
 
     def point_learner(self) -> PointLearner:
@@ -173,14 +173,14 @@ class Stream(StreamQuery):
         learn = kernels.learning_kernel(self.structures.kernel_kind)
         if self.automatic_scale:
             learn = self._learner_in_units(learn)
-        elif self.params.natural:
+        elif self.params.automatic_cut:
             learn = self._learner_until_due(learn)
         return PointLearner(learn, self.structures.memory, self.scratch.memory)
 
     def _learner_in_units(self, learn: Any) -> Any:
         """A learner of one point in the unit of the data; it returns 0 if `learn` has to do it.
 
-        That is when a unit is not known yet, or when it is time to renew the scale.
+        That is the case if a unit is not known yet, or if the scale is due.
         """
         s, due = self.structures, self._due()  # a renewal makes a new learner
         d, stamps = s.d, int(s.timed)
@@ -200,7 +200,7 @@ class Stream(StreamQuery):
         return learn_in_units
 
     def _learner_until_due(self, learn: Any) -> Any:
-        """A learner of one point; it returns 0 when it is time to renew the automatic cut."""
+        """A learner of one point; it returns 0 when the automatic cut is due."""
         s = self.structures
 
         def learn_until_due(memory: Floats, x: Floats, scratch: Floats, rows: int) -> int:
@@ -214,7 +214,7 @@ class Stream(StreamQuery):
     def _chunks(
         self, X: Rows, start: int = 0, stop: int | None = None
     ) -> Iterator[tuple[slice, Floats]]:
-        """The rows of X, or some of them, in pieces that the kernels take, and where they were.
+        """The rows of X from `start` to `stop`, in pieces that kernels accept, and their slices.
 
         One after the other, float64 and read-only, whatever X is: kernels compile for one type.
         """

@@ -1,4 +1,4 @@
-"""The structures as a table, for people."""
+"""The structures as a table of read-only arrays."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +16,7 @@ class StructureTable:
     mean: Floats  # (k, d)
     weight: Floats  # (k,) damped mean typicality of recent points, 0 to 1
     count: Integers  # (k,) points absorbed
-    age: Integers | Floats  # (k,) weight updates lived through, plus one; or time, if it is told
+    age: Integers | Floats  # (k,) weight updates since creation, plus one; or a time
     id: Integers  # (k,) number of the point that founded the structure, counted from 0
     label: Integers  # (k,) cluster; -1 is noise
     _covariances: Covariances = field(repr=False)
@@ -27,7 +27,7 @@ class StructureTable:
 
     @cached_property
     def covariance(self) -> Floats:
-        """Covariances (k, d, d), made when they are first asked for, whatever their type."""
+        """Covariances (k, d, d), computed when they are first read, whatever their type."""
         largest = np.finfo(float).max / max(float(self._unit.max()), 1.0)
         with np.errstate(over="ignore"):
             covariances = self._covariances.dense() * self._unit[:, np.newaxis]

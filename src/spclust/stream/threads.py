@@ -1,4 +1,4 @@
-"""Work shared among threads that stay: to start one takes as long as to read thousands of rows."""
+"""Work shared among threads, which are kept: starting one takes as long as thousands of rows."""
 
 import os
 from collections import deque
@@ -19,11 +19,11 @@ if hasattr(os, "register_at_fork"):
 
 
 def shrinking_stretches(rows: int, threads: int, least: int) -> list[int]:
-    """Where to cut so many rows for several threads, from 0 on: the ends of stretches.
+    """Ends of the stretches, from 0 on, into which rows are cut for several threads.
 
-    Long ones first, since each costs something, and short ones last, of `least` rows, so that all
-    threads are ready at about the same time. Of what is left, one thread takes all, and one of two
-    a third, lest a slow one holds on to half of the work.
+    Long ones first, since each has a cost, and short ones last, of `least` rows, so that all
+    threads finish at about the same time. One thread takes all of what is left, and one of two
+    takes a third, so that a slow one does not hold half of the work.
     """
     ends = [0]
     while ends[-1] < rows:
@@ -33,11 +33,10 @@ def shrinking_stretches(rows: int, threads: int, least: int) -> list[int]:
 
 
 def in_stretches(work: Callable[[int, int], None], ends: list[int], threads: int) -> None:
-    """Do work(start, stop) for stretches of rows on several threads, this one included.
+    """Call work(start, stop) for stretches of rows on several threads, this one included.
 
-    Each takes the next one when it is ready: where the machine has other things to do, too, no
-    thread waits long for another. The work must not share itself out in turn. All of it has ended
-    when this returns or raises.
+    Each takes the next stretch when it is ready, so that on a busy machine no thread waits long for
+    another. `work` must not call this in turn. All of it has ended when this returns or raises.
     """
     left = deque(pairwise(ends))  # safe to be shared
 
@@ -50,7 +49,7 @@ def in_stretches(work: Callable[[int, int], None], ends: list[int], threads: int
             try:
                 work(start, stop)
             except BaseException:
-                left.clear()  # what the others are at is all that they do
+                left.clear()  # the other threads finish their stretch, and stop
                 raise
 
     if threads == 1:
@@ -61,7 +60,7 @@ def in_stretches(work: Callable[[int, int], None], ends: list[int], threads: int
     try:
         take()
     finally:
-        # What has not begun has nothing to do any more.
+        # Threads that have not begun have nothing left to do.
         failures = [done.exception() for done in waiting if not done.cancel()]
     for failure in failures:
         if failure is not None:

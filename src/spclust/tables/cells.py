@@ -137,7 +137,7 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def looks_numeric(column: pa.ChunkedArray) -> bool:
+def is_numeric(column: pa.ChunkedArray) -> bool:
     """True if more than half of the non-empty cells of a text column are numbers."""
     texts = pc.utf8_trim_whitespace(column).to_pylist()
     filled = [text for text in texts if text]

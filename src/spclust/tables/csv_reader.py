@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from spclust.arrays import Integers
-from spclust.tables.cells import is_clean, looks_numeric, matrix, parse_cells
+from spclust.tables.cells import is_clean, is_numeric, matrix, parse_cells
 from spclust.tables.chunks import BadRow, Chunk, Columns, Position
 from spclust.tables.table_error import TableError
 from spclust.tables.text_file import Block, TextFile, chunks_of, whole_records
@@ -70,7 +70,7 @@ class CsvReader:
         everything = dict.fromkeys(self.names, pa.string())
         table = self._parsed(sample, everything, tuple(self.names), lambda _: "skip")
         table = self._with_points(table, everything)
-        return [name for name in self.names if looks_numeric(table[name])]
+        return [name for name in self.names if is_numeric(table[name])]
 
     def chunks(self, columns: Columns, since: Position | None) -> Iterator[Chunk | None]:
         """Chunks of rows from a position on; None when a growing file pauses."""

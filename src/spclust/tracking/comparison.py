@@ -1,7 +1,7 @@
-"""Two looks at the structures compared: whose each one is, what seems to happen, who has moved.
+"""Comparison of an observation with the one before: cluster ids, changes and moves.
 
-A look is taken while points are waiting to be learnt, again and again. All of this is a few loops
-over fifty numbers, which as array operations would take as long as to learn hundreds of points.
+Points wait to be learnt meanwhile. All of this is a few loops over fifty numbers, which as array
+operations would take as long as to learn hundreds of points.
 """
 
 import numpy as np
@@ -10,17 +10,17 @@ from spclust.arrays import Booleans, Floats, Integers
 from spclust.jit.decorators import allocating, kernel
 from spclust.tracking.observation import NOBODY, Matches, Observation
 
-ENOUGH = 4.0  # recent points, faded, that make a cluster; half of it keeps one that there is
-GONE, SPLIT, MERGE, BIRTH = range(4)  # what seems to happen: the first column of `changes`
-_PART = 0.15  # of what is left of a cluster: less of it elsewhere is no part to speak of
-_FAR = 3.0  # standard deviations of a cluster: a way that is worth a word
+ENOUGH = 4.0  # weight that makes a cluster, in recent points; half of it keeps one
+GONE, SPLIT, MERGE, BIRTH = range(4)  # kinds of changes: the first column of `changes`
+_PART = 0.15  # share of what is left of a cluster id that makes a considerable part of it
+_FAR = 3.0  # standard deviations of a cluster between its places that make a move
 
 
 @kernel
-def compared(now: Observation, structures: Integers, owners: Integers, ids: Integers) -> Matches:
-    """Match an observation with the owners (m,) that structures with these ids (m,) had before.
+def compared(now: Observation, structures: Integers, assigned: Integers, ids: Integers) -> Matches:
+    """Match an observation with the cluster ids (m,) that were `assigned` to structures (m,).
 
-    Structures are in order. `ids` (n,), in order, are those of all clusters, owners among them.
+    `structures` are ids of structures, in order; `ids` (n,), in order, are all cluster ids.
     """
     k, n, clusters = now.id.size, ids.size, 0
     for i in range(k):
@@ -31,7 +31,7 @@ def compared(now: Observation, structures: Integers, owners: Integers, ids: Inte
         while before < structures.size and structures[before] < now.id[i]:
             before += 1
         if before < structures.size and structures[before] == now.id[i]:
-            found[i] = owners[before]
+            found[i] = assigned[before]
         cluster = now.cluster[i]
         if cluster >= 0:
             weights[cluster] += now.weight[i]
@@ -50,9 +50,10 @@ def compared(now: Observation, structures: Integers, owners: Integers, ids: Inte
 
 @kernel
 def changes(matches: Matches, now: Observation) -> Integers:
-    """What seems to have happened (m, 3): a kind, and one or two names; of a birth, a structure.
+    """Changes (m, 3) that an observation suggests: a kind, and one or two cluster ids.
 
-    A split goes by the name of the whole, and what is born, and has no name yet, by an id.
+    A split has the id of the whole cluster. A birth, whose cluster has no id yet, has the id of its
+    oldest structure.
     """
     n, clusters = matches.parts.shape
     found, many = np.full((2 * n + clusters, 3), NOBODY), 0
@@ -94,45 +95,45 @@ def changes(matches: Matches, now: Observation) -> Integers:
 
 @kernel
 def followed(matches: Matches, now: Observation) -> Integers:
-    """Name (k,) whose each structure is from now on.
+    """Cluster id (k,) of each structure from now on.
 
-    Those that nobody has, and those of somebody who has no considerable part of their cluster,
-    belong to whoever has its home there. If several have, or nobody, only those that nobody has
-    change hands: to the nearest of several, or to the first that has a part.
+    A structure without an id, or whose id has no considerable part of its cluster, gets the one id
+    that has its home there. If several ids have, or none, only structures without an id get one:
+    the nearest of several, or the first that has a part.
     """
     n, clusters = matches.parts.shape
-    tenants, one = np.zeros(clusters, np.int64), np.full(clusters, NOBODY)
+    at_home, one = np.zeros(clusters, np.int64), np.full(clusters, NOBODY)
     for place in range(n - 1, -1, -1):
         if matches.homes[place] != NOBODY:
-            tenants[matches.homes[place]] += 1
+            at_home[matches.homes[place]] += 1
             one[matches.homes[place]] = matches.ids[place]
     for place in range(n - 1, -1, -1):
         for cluster in range(clusters):
-            if tenants[cluster] == 0 and matches.parts[place, cluster]:
+            if at_home[cluster] == 0 and matches.parts[place, cluster]:
                 one[cluster] = matches.ids[place]
-    owners = matches.owners.copy()
-    for i in range(owners.size):
-        cluster, owner = now.cluster[i], matches.owners[i]
+    assigned = matches.assigned.copy()
+    for i in range(assigned.size):
+        cluster, before = now.cluster[i], matches.assigned[i]
         if cluster < 0 or one[cluster] == NOBODY:
             continue
-        if owner == NOBODY:
-            owners[i] = one[cluster] if tenants[cluster] < 2 else nearest_tenant(matches, now, i)
+        if before == NOBODY:
+            assigned[i] = one[cluster] if at_home[cluster] < 2 else nearest_id(matches, now, i)
         elif (
-            tenants[cluster] == 1
-            and not matches.parts[np.searchsorted(matches.ids, owner), cluster]
+            at_home[cluster] == 1
+            and not matches.parts[np.searchsorted(matches.ids, before), cluster]
         ):
-            owners[i] = one[cluster]
-    return owners
+            assigned[i] = one[cluster]
+    return assigned
 
 
 @allocating
-def nearest_tenant(matches: Matches, now: Observation, structure: int) -> int:
-    """Name, of those at home in the cluster of a structure, whose part of it is the nearest."""
+def nearest_id(matches: Matches, now: Observation, structure: int) -> int:
+    """Cluster id whose home is the cluster of a structure, and whose part of it is nearest."""
     cluster, nearest, least = now.cluster[structure], NOBODY, np.inf
     for place in range(matches.ids.size):
         if matches.homes[place] != cluster:
             continue
-        mine = (now.cluster == cluster) & (matches.owners == matches.ids[place])
+        mine = (now.cluster == cluster) & (matches.assigned == matches.ids[place])
         way = squared_way(centre_of(now.weight, now.mean, mine), now.mean[structure])
         if nearest == NOBODY or way < least:
             nearest, least = matches.ids[place], way
@@ -149,43 +150,43 @@ def squared_way(a: Floats, b: Floats) -> float:
 
 
 @kernel
-def centre_of(mass: Floats, mean: Floats, mine: Booleans) -> Floats:
-    """Mean (d,) of some structures by their mass, which is more than 0."""
+def centre_of(weight: Floats, mean: Floats, mine: Booleans) -> Floats:
+    """Mean (d,) of some structures, by their weights, whose sum is more than 0."""
     total, centre = 0.0, np.zeros(mean.shape[1])
-    for i in range(mass.size):
+    for i in range(weight.size):
         if mine[i]:
-            total += mass[i]
-    for i in range(mass.size):
+            total += weight[i]
+    for i in range(weight.size):
         if mine[i]:
             for c in range(centre.size):
-                centre[c] += mass[i] / total * mean[i, c]
+                centre[c] += weight[i] / total * mean[i, c]
     return centre
 
 
 @kernel
 def moved(
-    now: Observation, owners: Integers, names: Integers, before: Floats
+    now: Observation, assigned: Integers, ids: Integers, before: Floats
 ) -> tuple[Booleans, Floats]:
-    """Which names (n,) are far from where they were `before` (n, d), and where all are now (n, d).
+    """True (n,) for cluster ids far from where they were `before` (n, d), and all centres (n, d).
 
-    `owners` (k,), names among them, are those of the structures.
+    `assigned` (k,) are the cluster ids of the structures.
     """
     k, d = now.mean.shape
-    masses, variances, centres = np.zeros(names.size), np.zeros(names.size), np.zeros(before.shape)
-    place = np.searchsorted(names, owners)
+    weights, variances, centres = np.zeros(ids.size), np.zeros(ids.size), np.zeros(before.shape)
+    place = np.searchsorted(ids, assigned)
     for i in range(k):
-        if owners[i] != NOBODY:
-            masses[place[i]] += now.weight[i]
+        if assigned[i] != NOBODY:
+            weights[place[i]] += now.weight[i]
     for i in range(k):
-        if owners[i] != NOBODY and now.weight[i] > 0.0:
+        if assigned[i] != NOBODY and now.weight[i] > 0.0:
             for c in range(d):
-                centres[place[i], c] += now.weight[i] / masses[place[i]] * now.mean[i, c]
+                centres[place[i], c] += now.weight[i] / weights[place[i]] * now.mean[i, c]
     for i in range(k):
-        if owners[i] != NOBODY and now.weight[i] > 0.0:
+        if assigned[i] != NOBODY and now.weight[i] > 0.0:
             around = squared_way(now.mean[i], centres[place[i]]) / d + now.variance[i]
-            variances[place[i]] += now.weight[i] / masses[place[i]] * around
-    far = np.zeros(names.size, np.bool_)
-    for j in range(names.size):
+            variances[place[i]] += now.weight[i] / weights[place[i]] * around
+    far = np.zeros(ids.size, np.bool_)
+    for j in range(ids.size):
         way = squared_way(centres[j], before[j])
-        far[j] = masses[j] > 0.0 and way > _FAR**2 * variances[j]
+        far[j] = weights[j] > 0.0 and way > _FAR**2 * variances[j]
     return far, centres

@@ -1,4 +1,4 @@
-"""Observations: what is seen of the structures and their clusters at one moment."""
+"""Observations: the structures and their clusters at one moment."""
 
 from typing import NamedTuple
 
@@ -16,20 +16,20 @@ _LARGEST = np.finfo(np.float64).max
 
 
 class Observation(NamedTuple):
-    """What is seen of the structures, oldest first, at one moment."""
+    """The structures, oldest first, and their clusters at one moment."""
 
     seen: int  # points learnt
     id: Integers  # (k,) in order
     cluster: Integers  # (k,) 0, 1, ...; -1 is noise
-    weight: Floats  # (k,) recent points, faded, that are typical of each
+    weight: Floats  # (k,) damped sum of the typicalities of recent points
     mean: Floats  # (k, d)
     variance: Floats  # (k,) of a feature, on average
 
 
 class Matches(NamedTuple):
-    """An observation beside what was known before."""
+    """An observation matched with the cluster ids that there were before."""
 
-    owners: Integers  # (k,) cluster id of each structure, or NOBODY
+    assigned: Integers  # (k,) cluster id of each structure before, or NOBODY
     ids: Integers  # (n,) cluster ids, in order
     weights: Floats  # (c,) of each cluster
     shared: Floats  # (n, c) weight of the structures of each cluster id in each cluster
