@@ -87,6 +87,29 @@ def test_reproduce_names_a_package_that_is_not_installed(missing, tmp_path, monk
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("arguments", ["cluster rows.csv", "watch rows.csv", "generate sine"])
+def test_a_command_that_needs_pyarrow_says_so(arguments, tmp_path):
+    """The help of all commands, and `spclust reproduce`, do without."""
+    (tmp_path / "rows.csv").write_text(GOOD)
+
+    def ran(*arguments):
+        code = "import sys; sys.modules['pyarrow'] = None\nfrom spclust.cli import app; app()"
+        command = [sys.executable, "-c", code, *arguments]
+        return subprocess.run(
+            command, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True
+        )
+
+    refused = ran(*arguments.split())
+    assert (refused.returncode, refused.stdout, refused.stderr) == (
+        1,
+        "",
+        "spclust: This command needs pyarrow: install it with pip install 'spclust[cli]'.\n",
+    )
+    helped = ran(arguments.split()[0], "--help")
+    assert helped.returncode == 0, helped.stderr
+    assert "Usage" in helped.stdout
+
+
 def test_reproduce_says_in_one_sentence_what_cannot_be_imported(tmp_path):
     """A package that is there, but broken."""
     code = (

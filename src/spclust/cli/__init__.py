@@ -5,7 +5,7 @@
 
 from importlib.util import find_spec as _find
 
-for _needed in ("typer", "rich", "pyarrow"):
+for _needed in ("typer", "rich"):  # PyArrow only by the commands that read or write tables
     if _find(_needed) is None:  # pragma: no cover - depends on the installation
         raise SystemExit(
             f"The command spclust needs {_needed}: install it with pip install 'spclust[cli]'."

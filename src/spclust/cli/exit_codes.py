@@ -40,12 +40,19 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         ) as error:
             if os.environ.get("SPCLUST_TRACEBACK"):  # for developers of the command
                 raise
-            say(sentence_of(error))
+            say(_missing_package(error) or sentence_of(error))
             raise typer.Exit(FAILED) from None
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None
 
     return run
+
+
+def _missing_package(error: BaseException) -> str | None:
+    """What to install, if the error is that PyArrow, which tables need, is not installed."""
+    if isinstance(error, ModuleNotFoundError) and str(error.name).partition(".")[0] == "pyarrow":
+        return "This command needs pyarrow: install it with pip install 'spclust[cli]'."
+    return None
 
 
 def say(sentence: str) -> None:
