@@ -35,7 +35,6 @@ VARIANTS = [
 ]
 OUTSIDE_THE_SUITE = [
     estimator_checks.check_dataframe_column_names_consistency,
-    estimator_checks.check_param_validation,
     estimator_checks.check_inplace_ensure_writeable,
 ]
 

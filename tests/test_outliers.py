@@ -43,7 +43,6 @@ def test_scikit_learns_checks(estimator, check):
     "check",
     [
         estimator_checks.check_dataframe_column_names_consistency,
-        estimator_checks.check_param_validation,
         estimator_checks.check_inplace_ensure_writeable,
     ],
     ids=lambda check: check.__name__,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from spclust.algorithm import closest_pair, kernels
-from spclust.numerics import search
+from spclust.numerics import smallest as search
 from spclust.parameters import Params
 from spclust.state.creation import empty
 from spclust.state.kinds import FULL, Room

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from spclust.algorithm.typicality import distances_both_ways, distances_of_point
-from spclust.numerics import search
+from spclust.numerics import smallest as search
 from spclust.parameters import Params
 from spclust.state.creation import empty
 from spclust.state.kinds import FULL, Room

@@ -1,1 +1,1 @@
-"""The paper's algorithm: typicality, footprint, merge, prune, update, clustering, assignment."""
+"""The paper's algorithm: typicality, footprint, merge, prune, update, DBSCAN, assignment."""

@@ -12,7 +12,7 @@ from spclust.arrays import Floats, Integers
 from spclust.jit.cache import compiled_once
 from spclust.jit.decorators import part, specialised
 from spclust.jit.gil import acquire, release
-from spclust.numerics.search import first_smallest
+from spclust.numerics.smallest import first_smallest
 from spclust.state.kinds import without_unrolling
 from spclust.state.scratch import Scratch, scratch_in_kernel
 from spclust.state.structures import Structures, in_kernel

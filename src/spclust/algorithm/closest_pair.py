@@ -9,7 +9,7 @@ and search no row at all.
 import numpy as np
 
 from spclust.jit.decorators import outlined, part
-from spclust.numerics.search import first_smallest, only_place, smallest
+from spclust.numerics.smallest import first_smallest, only_place, smallest
 from spclust.state.scratch import Scratch
 from spclust.state.structures import NOBODY, POINT, Structures, slot_pair
 

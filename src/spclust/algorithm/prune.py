@@ -6,7 +6,7 @@ structure that absorbed another one is not examined again for this point.
 
 from spclust.algorithm.typicality import nlt_from_odds
 from spclust.jit.decorators import outlined, part
-from spclust.numerics.search import first_smallest
+from spclust.numerics.smallest import first_smallest
 from spclust.state.relations import read_odds
 from spclust.state.scratch import Scratch
 from spclust.state.slots import remove

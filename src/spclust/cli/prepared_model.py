@@ -14,7 +14,7 @@ from spclust.persistence.container import RefusedError, decode, encode
 
 if TYPE_CHECKING:
     from spclust.estimators.spc import SPC
-    from spclust.tracking.tracker import ClusterEvent
+    from spclust.tracking.events import ClusterEvent
 
 _ENTRY = "prepared_by_command"  # of the header of a saved model
 _DAMAGED = "The file's entry about its columns is damaged."

@@ -13,7 +13,8 @@ from spclust.parameters import Params
 from spclust.persistence.atomic_file import AnyPath
 from spclust.stream.stream import PointLearner, Stream
 from spclust.stream.structure_table import StructureTable
-from spclust.tracking.tracker import ClusterEvent, Tracker
+from spclust.tracking.events import ClusterEvent
+from spclust.tracking.tracker import Tracker
 
 
 class PointSlot:

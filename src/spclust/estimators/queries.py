@@ -12,7 +12,8 @@ from spclust.estimators.rows import checked_rows
 from spclust.inspection.description import description
 from spclust.inspection.diagnosis import Finding, findings
 from spclust.parameters import validate
-from spclust.tracking.tracker import ClusterEvent, Tracker
+from spclust.tracking.events import ClusterEvent
+from spclust.tracking.tracker import Tracker
 
 
 def fitted(model: Any, attribute: str) -> Fitted:

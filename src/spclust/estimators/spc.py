@@ -15,7 +15,7 @@ from spclust.estimators.fitted_estimator import FittedEstimator
 from spclust.estimators.last_batch import SUPERSEDED
 from spclust.inspection.diagnosis import Finding
 from spclust.parameters import DEFAULTS, TABLE
-from spclust.tracking.tracker import ClusterEvent
+from spclust.tracking.events import ClusterEvent
 
 _ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
 

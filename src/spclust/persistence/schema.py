@@ -1,6 +1,9 @@
 """Content of a saved state: scalars by name and type, arrays by name, type and shape.
 
-This is version 3 of the format; docs/saving.md explains every entry.
+This is version 3 of the format; docs/saving.md explains every entry. A file consists of a header
+and arrays (`container`). The header has the class and its parameters, the names of the features,
+the tracker, and the scalars below; the arrays are those below and the labels of the last batch.
+`estimators.model_file` puts them together.
 """
 
 import math

@@ -11,7 +11,7 @@ import numpy as np
 from spclust.arrays import Floats
 from spclust.jit.decorators import outlined, part
 from spclust.numerics.eight import LANES, load, store
-from spclust.numerics.search import smallest
+from spclust.numerics.smallest import smallest
 from spclust.state.scratch import Relation, Scratch, changed_relation
 from spclust.state.structures import Structures, slot_pair
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from spclust.algorithm import assignment, clustering, kernels
+from spclust.algorithm import assignment, dbscan, kernels
 from spclust.arrays import Floats, Integers, Rows
 from spclust.auto import hysteresis, scale
 from spclust.covariance.export import covariances_of
@@ -70,15 +70,15 @@ class StreamQuery:
 
     def limit_of_eps(self, eps: float) -> float:
         """Pair odds, as the state has them, at which the distance D is eps."""
-        return clustering.odds_limit(eps, self.structures.in_logs)
+        return dbscan.odds_limit(eps, self.structures.in_logs)
 
     def limit_of_nlt(self, nlt: float) -> float:
         """Pair odds, as the state has them, at which the sum of both NLT is nlt."""
-        return clustering.odds_limit_of_nlt(nlt, self.structures.in_logs)
+        return dbscan.odds_limit_of_nlt(nlt, self.structures.in_logs)
 
     def limit_of_count(self, n_clusters: int) -> float:
         """Pair odds up to which structures have to be neighbours to make up n clusters."""
-        return clustering.odds_limit_of_count(self.pairs(), n_clusters)
+        return dbscan.odds_limit_of_count(self.pairs(), n_clusters)
 
     def clusters(self, eps: float | str, min_samples: int) -> Integers:
         """Cluster (k,) of each structure, oldest first, if those within eps are neighbours."""
@@ -93,8 +93,8 @@ class StreamQuery:
         """
         kept, now = self._clustering, (limit, min_samples, self.seen)
         if kept is None or kept[:3] != now:
-            adjacent = clustering.adjacency(self._measured().pair, self.order(), limit)
-            kept = self._clustering = (*now, clustering.dbscan_labels(adjacent, min_samples))
+            adjacent = dbscan.adjacency(self._measured().pair, self.order(), limit)
+            kept = self._clustering = (*now, dbscan.dbscan_labels(adjacent, min_samples))
         return kept[3]
 
     def pairs(self) -> Floats:

@@ -8,12 +8,10 @@ import numpy as np
 
 from spclust.arrays import Booleans, Floats, Integers
 from spclust.jit.decorators import allocating, kernel
+from spclust.tracking.events import ENOUGH, FAR, PART
 from spclust.tracking.observation import NOBODY, Matches, Observation
 
-ENOUGH = 4.0  # weight that makes a cluster, in recent points; half of it keeps one
 GONE, SPLIT, MERGE, BIRTH = range(4)  # kinds of changes: the first column of `changes`
-_PART = 0.15  # share of what is left of a cluster id that makes a considerable part of it
-_FAR = 3.0  # standard deviations of a cluster between its places that make a move
 
 
 @kernel
@@ -42,7 +40,7 @@ def compared(now: Observation, structures: Integers, assigned: Integers, ids: In
         total, largest = shared[place].sum(), 0.0
         for cluster in range(clusters):
             weight = shared[place, cluster]
-            parts[place, cluster] = weight > 0.0 and weight >= _PART * total
+            parts[place, cluster] = weight > 0.0 and weight >= PART * total
             if weight > largest:
                 largest, homes[place] = weight, cluster
     return Matches(found, ids, weights, shared, parts, homes)
@@ -188,5 +186,5 @@ def moved(
     far = np.zeros(ids.size, np.bool_)
     for j in range(ids.size):
         way = squared_way(centres[j], before[j])
-        far[j] = weights[j] > 0.0 and way > _FAR**2 * variances[j]
+        far[j] = weights[j] > 0.0 and way > FAR**2 * variances[j]
     return far, centres

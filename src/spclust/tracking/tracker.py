@@ -8,31 +8,18 @@ change is reported once several observations in a row (`patience`) have shown it
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, Self, get_args
+from dataclasses import asdict
+from typing import Any, Self, get_args
 
 import numpy as np
 
 from spclust.arrays import Floats, Integers
 from spclust.tracking import comparison
-from spclust.tracking.comparison import BIRTH, ENOUGH, GONE, SPLIT
+from spclust.tracking.comparison import BIRTH, GONE, SPLIT
+from spclust.tracking.events import ENOUGH, Change, ClusterEvent, Kind
 from spclust.tracking.observation import NOBODY, Matches, Observation
 
-Kind = Literal["birth", "death", "merge", "split", "move"]
-Change = tuple[Kind, tuple[int, ...]]  # a kind, and the cluster ids concerned
-
 _MOST_EVENTS = 1000
-
-
-@dataclass(frozen=True)
-class ClusterEvent:
-    """A birth, death, merge, split or move of clusters."""
-
-    kind: Kind
-    index: int  # points learnt when it was reported
-    before: tuple[int, ...]  # cluster ids concerned
-    after: tuple[int, ...]  # cluster ids that they have become
-    centre: tuple[float, ...]  # centre of the (first) cluster, now or at last
 
 
 class Tracker:

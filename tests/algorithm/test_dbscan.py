@@ -7,7 +7,7 @@ from scipy.stats import rankdata
 from sklearn.cluster import dbscan
 
 from spclust import typicality
-from spclust.algorithm.clustering import dbscan_labels, odds_limit
+from spclust.algorithm.dbscan import dbscan_labels, odds_limit
 from tests.algorithm.test_typicality import distance
 from tests.fixed import SPC
 from tests.strategies import online_params, seeds, streams

@@ -1,0 +1,22 @@
+"""Events: what can happen to tracked clusters, and from when on it is believed."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["birth", "death", "merge", "split", "move"]
+Change = tuple[Kind, tuple[int, ...]]  # a kind, and the cluster ids concerned
+
+ENOUGH = 4.0  # weight that makes a cluster, in recent points; half of it keeps one
+PART = 0.15  # share of what is left of a cluster id that makes a considerable part of it
+FAR = 3.0  # standard deviations of a cluster between its places that make a move
+
+
+@dataclass(frozen=True)
+class ClusterEvent:
+    """A birth, death, merge, split or move of clusters."""
+
+    kind: Kind
+    index: int  # points learnt when it was reported
+    before: tuple[int, ...]  # cluster ids concerned
+    after: tuple[int, ...]  # cluster ids that they have become
+    centre: tuple[float, ...]  # centre of the (first) cluster, now or at last
