@@ -16,6 +16,51 @@ settings.register_profile(
 settings.load_profile("spclust")
 
 
+# What `make check` leaves out: tests that start other processes or take more than a second or two.
+# Of every package something is left.
+SLOW = (
+    "tests/spark/",
+    "tests/reproduce/test_command.py",
+    "tests/command/test_checkpoints.py",
+    "tests/command/test_models.py",
+    "tests/command/test_pipes.py",
+    "tests/command/test_terminal.py",
+    "tests/command/test_tour.py",
+    "tests/river_interface/test_rivers_checks.py",
+    "tests/test_benchmarks.py",
+    "tests/test_paper.py",
+    "tests/saving/test_files.py",
+    "tests/saving/test_refusals.py",
+    "tests/saving/test_resuming.py",
+    "tests/algorithm/test_dbscan.py",
+    "tests/auto/test_automatic.py::test_cuts_single_points",
+    "tests/auto/test_automatic.py::test_labels_do_not_depend_on_units",
+    "tests/baselines/test_protocol.py::test_scikit_learns_checks",
+    "tests/command/test_bad_input.py::test_an_endless_stream",
+    "tests/covariance/test_lowrank.py",
+    "tests/covariance/test_small_union.py",
+    "tests/covariance/test_unrolled.py",
+    "tests/reproduce/test_modules.py::test_answers_come_from_several_processes",
+    "tests/reproduce/test_modules.py::test_every_point_of_a_search_space",
+    "tests/state/test_kinds.py",
+    "tests/stream/test_combination.py::test_eight_shards",
+    "tests/test_dask.py",
+    "tests/test_estimator.py::test_scikit_learns_checks",
+    "tests/test_outliers.py::test_scikit_learns_checks",
+    "tests/test_outliers.py::test_the_benchmark_runs",
+    "tests/test_times.py::test_cuts_single_points",
+    "tests/test_work.py",
+    "tests/tracking/test_comparison.py::test_streams_have_the_events",
+    "tests/tracking/test_tracker.py",
+)
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.nodeid.startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Tests go one by one to whoever is free; those that share what takes long, to one process."""
