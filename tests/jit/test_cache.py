@@ -56,7 +56,7 @@ def test_the_digest_covers_every_file_and_setting(tmp_path):
     assert output(DIGEST, env) == digests[0]
     for name, old, new in (
         ("numerics/powers.py", '"""\n', '"""\n_UNUSED = 1.0\n'),
-        ("tracking/comparison.py", "ENOUGH = 4.0", "ENOUGH = 5.0"),
+        ("tracking/events.py", "ENOUGH = 4.0", "ENOUGH = 5.0"),
         ("state/structures.py", '"""\n', '"""\n# Another comment.\n'),
     ):
         replace(sources / "spclust" / name, old, new)
