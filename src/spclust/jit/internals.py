@@ -11,7 +11,7 @@ from typing import Any
 
 import numba
 
-TESTED = ("0.61", "0.62", "0.63", "0.64", "0.65", "0.66", "0.67", "0.68")
+TESTED = ("0.61", "0.62", "0.63", "0.64", "0.65", "0.68")
 ENABLED = (
     os.environ.get("SPCLUST_NUMBA_INTERNALS", "1") != "0"
     and ".".join(numba.__version__.split(".")[:2]) in TESTED
