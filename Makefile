@@ -37,10 +37,12 @@ lint: .venv/dev
 types: .venv/dev
 	$(BIN)/mypy
 
-PYTEST = SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses auto
+# A worker more than cores: many tests wait for other processes.
+WORKERS := $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) + 1)" 2>/dev/null || echo 3)
+PYTEST = SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses $(WORKERS)
 
 fast: .venv/dev
-	$(PYTEST) -m 'not slow' tests
+	SPCLUST_EXAMPLES=0.1 $(PYTEST) -m 'not slow' tests
 
 unit: .venv/dev
 	$(PYTEST) --doctest-modules src tests

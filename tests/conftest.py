@@ -5,10 +5,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.strategies import examples
+
 # Kernels compile during the first example: the time of one example says nothing. Continuous
 # integration draws the same examples each time; everyone else draws new ones.
 settings.register_profile(
     "spclust",
+    examples(100),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=bool(os.environ.get("CI")),
@@ -26,6 +29,12 @@ SLOW = (
     "tests/command/test_pipes.py",
     "tests/command/test_terminal.py",
     "tests/command/test_tour.py",
+    "tests/jit/test_notice.py",
+    "tests/jit/test_cache.py::test_a_change_in_a_part",
+    "tests/jit/test_cache.py::test_a_file_system",
+    "tests/jit/test_cache.py::test_kernels_of_two_kinds",
+    "tests/jit/test_cache.py::test_of_two_processes",
+    "tests/jit/test_internals.py::test_other_versions",
     "tests/river_interface/test_rivers_checks.py",
     "tests/test_benchmarks.py",
     "tests/test_paper.py",
@@ -72,6 +81,9 @@ def pytest_xdist_make_scheduler(config, log):
         "tests/spark/",
         "tests/reproduce/test_command.py",
         "tests/command/test_checkpoints.py",
+        "tests/jit/test_first_fit.py",
+        "tests/test_glossary.py",
+        "tests/test_walkthrough.py",
     )
 
     class SomeTogether(LoadScopeScheduling):

@@ -1,7 +1,19 @@
-"""What tests are drawn from: parameters, matrices and streams."""
+"""What tests are drawn from: parameters, matrices and streams; and how many of them."""
+
+import os
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
+
+# Share of the examples that are drawn: `make check` draws a tenth of what `make test` draws.
+SHARE = float(os.environ.get("SPCLUST_EXAMPLES", "1"))
+
+
+def examples(number):
+    """So many examples of a test, or the share of them."""
+    return settings(max_examples=max(5, round(SHARE * number)))
+
 
 seeds = st.integers(0, 2**32 - 1)
 rates = st.one_of(st.just(0.0), st.floats(1e-6, 0.5))

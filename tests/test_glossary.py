@@ -5,6 +5,7 @@ import io
 import keyword
 import re
 import tokenize
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +32,7 @@ def rows_of(text):
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
+@cache
 def synonyms():
     """What the column "not" forbids."""
     forbidden = set()

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import special_ortho_group
 
 from spclust import datasets
 from tests.fixed import SPC
-from tests.strategies import online_params, seeds, streams
+from tests.strategies import examples, online_params, seeds, streams
 
 
 def state(model):
@@ -92,7 +92,7 @@ def test_where_the_origin_lies_does_not_matter(X, params, offset):
     np.testing.assert_allclose(here.structures_.covariance, there.structures_.covariance)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(d=st.integers(2, 6), seed=seeds)
 def test_rotation_does_not_matter(d, seed):
     rng = np.random.default_rng(seed)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from benchmarks import outlier_streams
 from benchmarks import outliers as benchmark
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
@@ -20,7 +20,7 @@ from spclust import SPCOutlierDetector
 from spclust.estimators import last_batch as last_rows
 from spclust.estimators import outlier_detector as outliers
 from tests.fixed import SPC
-from tests.strategies import online_params, streams
+from tests.strategies import examples, online_params, streams
 
 DETECTORS = [
     SPCOutlierDetector(),
@@ -204,7 +204,7 @@ def test_contamination_of_a_stream_is_the_share_of_alarms_before_learning():
     assert np.mean(alarms[150:]) == pytest.approx(0.05, abs=0.015)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(X=streams(most_points=60), params=online_params(most_structures=8), data=st.data())
 def test_any_split_of_a_stream_gives_the_same_state_and_threshold(X, params, data):
     whole = SPCOutlierDetector(**params, contamination=0.1).partial_fit(X)

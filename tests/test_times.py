@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import spclust.river
@@ -14,7 +14,7 @@ from spclust import SPCOutlierDetector, merge_all
 from tests.fixed import SPC
 from tests.reference.timed import TimedAlgorithm1
 from tests.saving.common import state_of
-from tests.strategies import online_params, seeds, streams
+from tests.strategies import examples, online_params, seeds, streams
 
 TIE = 1e-9
 
@@ -36,7 +36,7 @@ def timed_streams(draw):
     return X, draw(stamps(len(X))), params
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(timed_streams())
 def test_the_compiled_path_agrees_with_algorithm_1_on_stamped_points(stream):
     X, t, params = stream
@@ -106,7 +106,7 @@ def test_after_a_long_silence_old_points_have_no_share_left():
     assert model.structures_.mean[0, 0] == pytest.approx(0.75)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(timed_streams(), st.data())
 def test_cuts_single_points_and_saving_leave_the_same_state(stream, data):
     X, t, params = stream

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
@@ -14,7 +14,7 @@ from spclust.state.kinds import FULL, Room
 from spclust.state.scratch import scratch_for
 from spclust.state.structures import NOBODY, in_kernel
 from tests.parts import compiled
-from tests.strategies import seeds
+from tests.strategies import examples, seeds
 
 
 @njit
@@ -33,7 +33,7 @@ def closest_of_all(s, live):
     return min(pairs)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     seed=seeds,
     d=st.integers(1, 3),

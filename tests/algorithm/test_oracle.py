@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.fixed import SPC
 from tests.reference.algorithm1 import Algorithm1
-from tests.strategies import online_params, streams
+from tests.strategies import examples, online_params, streams
 
 # Streams in which a decision was taken by less than this, relative, are drawn anew (E12).
 TIE = 1e-9
@@ -41,7 +41,7 @@ def streams_past_burn_in(draw, least_points=20):
     return draw(streams(least_points=n + least_points, most_points=n + 160)), params
 
 
-@settings(max_examples=350)
+@examples(150)
 @given(streams_past_burn_in())
 def test_the_compiled_path_gives_the_structures_of_algorithm_1(stream):
     X, params = stream
@@ -52,7 +52,7 @@ def test_the_compiled_path_gives_the_structures_of_algorithm_1(stream):
     assert model._stream.merges == oracle.merges
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(streams(least_points=10, most_points=40, most_features=24), st.integers(1, 3))
 def test_few_structures_of_many_features_agree_too(X, n_structures):
     """Merges of structures with fewer points than features, and of two grown structures."""
@@ -77,7 +77,7 @@ def test_streams_that_prune_much_agree_too():
     """Clusters that come and go under a short memory: most structures end by being pruned."""
     lost, made_room = [], []
 
-    @settings(max_examples=80)
+    @examples(80)
     @given(
         X=streams(least_points=100),
         params=online_params(most_structures=12),
@@ -93,8 +93,8 @@ def test_streams_that_prune_much_agree_too():
         made_room.append(oracle.merges < len(X) - params["n_structures"])
 
     agree()
-    assert sum(lost) > 1000  # or it would compare less than it says
-    assert sum(made_room) > 20
+    assert np.mean(lost) > 20  # or it would compare less than it says
+    assert np.mean(made_room) > 0.2
 
 
 def lattice(d, side):

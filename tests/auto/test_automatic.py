@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
@@ -16,7 +16,7 @@ from spclust.auto import cut as cutting
 from spclust.auto import scale as frame
 from spclust.state.structures import Structures
 from tests.saving.common import state_of
-from tests.strategies import seeds, streams
+from tests.strategies import examples, seeds, streams
 
 KINDS = ["full", "diag", "spherical", "lowrank"]
 
@@ -65,7 +65,7 @@ def test_labels_do_not_depend_on_units_or_on_the_origin(kind):
     assert np.array_equal(coordinates_of(SPC(40).fit(X * 2.0**70)), coordinates_of(SPC(40).fit(X)))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(streams(least_points=30), st.integers(2, 25), st.sampled_from(KINDS), st.data())
 def test_cuts_single_points_saving_and_pickling_leave_the_same_state(X, n, kind, data):
     params = {
@@ -263,7 +263,7 @@ def test_too_few_structures_are_told():
     assert SPC(100).fit(X).diagnose() == []
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(seeds, st.integers(3, 40), st.integers(1, 4))
 def test_the_tree_is_single_linkage(seed, k, d):
     rng = np.random.default_rng(seed)

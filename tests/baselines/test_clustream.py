@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spclust.experiments.baselines import CluStream
-from tests.strategies import streams
+from tests.strategies import examples, streams
 
 river = pytest.importorskip("river.cluster")
 
@@ -30,7 +30,7 @@ def river_micro_clusters(X, size, window, factor):
     )
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     X=streams(most_points=300),
     size=st.integers(2, 30),

@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spclust.experiments.baselines import DenStream
 from tests.baselines.common import moving_blobs
 from tests.reference.denstream import SlowDenStream
-from tests.strategies import streams
+from tests.strategies import examples, streams
 
 
 def test_weights_are_points_that_fade():
@@ -106,7 +106,7 @@ def test_far_off_the_origin_nothing_changes():
     assert np.array_equal(DenStream(eps=0.7).fit_predict(X + 2.0**30), labels)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     X=streams(most_features=3, most_points=80),
     eps=st.floats(0.5, 20.0),

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spclust.experiments.baselines import DStream
 from tests.baselines.common import moving_blobs
 from tests.reference.dstream import SlowDStream
-from tests.strategies import streams
+from tests.strategies import examples, streams
 
 
 def density_of(model, cell):
@@ -138,7 +138,7 @@ def test_many_features_are_no_burden():
     assert set(DStream(side=0.5, n_cells=10**400).fit(X).labels_) == set(range(100))
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     X=streams(most_features=3, most_points=120),
     side=st.floats(0.5, 10.0),

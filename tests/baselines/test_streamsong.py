@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spclust.experiments.baselines import StreamSoNG
 from tests.baselines.common import moving_blobs, state
 from tests.reference.streamsong import SlowStreamSoNG
-from tests.strategies import streams
+from tests.strategies import examples, streams
 
 
 def blobs(n, *places):
@@ -100,7 +100,7 @@ def test_a_pool_too_small_to_open_a_class_is_refused():
         StreamSoNG(pool_max=9).fit([[0.0]])
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     X=streams(most_features=3, most_points=120, least_points=20),
     bandwidth=st.floats(0.5, 20.0),

@@ -5,7 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.metrics import normalized_mutual_info_score
 
@@ -14,7 +14,7 @@ from spclust.stream import stream
 from tests.algorithm.test_oracle import TIE
 from tests.fixed import SPC
 from tests.reference.algorithm1 import Algorithm1, covariance_union
-from tests.strategies import online_params, streams
+from tests.strategies import examples, online_params, streams
 
 
 def assert_same_models(lowrank, full):
@@ -44,7 +44,7 @@ def assert_directions_are_orthonormal(model):
         np.testing.assert_allclose(V @ V.T, np.eye(len(V)), atol=1e-12)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     X=streams(least_points=40, most_points=200, most_features=40),
     params=online_params(most_structures=12),
@@ -100,7 +100,7 @@ def test_the_1024_dimensional_set_of_the_paper(data_directory):
     assert np.array_equal(model.clustering(nlt=35.0), model.clustering(n_clusters=16))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(X=streams(least_points=12, most_points=30, most_features=12), most=st.integers(1, 4))
 def test_a_limited_rank_gives_a_spread_that_covers_both_and_is_not_much_larger(X, most):
     """At every merge: at least the exact union, and larger by no more than base has grown."""

@@ -1,13 +1,13 @@
 """The formulas for two dimensions give what the general ways give."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spclust.covariance.plane import unite_in_plane
 from tests.parts import compiled
 from tests.reference.algorithm1 import covariance_union
-from tests.strategies import seeds
+from tests.strategies import examples, seeds
 
 unite_in_plane = compiled(unite_in_plane)
 
@@ -18,7 +18,7 @@ def spread(rng):
     return np.eye(2) + v.T @ v
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(seed=seeds, share=st.floats(0, 1), fresh=st.booleans(), far=st.floats(-3, 3))
 def test_it_is_eq_16_and_its_factor(seed, share, fresh, far):
     rng = np.random.default_rng(seed)

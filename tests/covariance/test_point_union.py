@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
 from numba import njit
 
@@ -15,7 +15,7 @@ from spclust.numerics.cholesky import (
 )
 from tests.parts import compiled
 from tests.reference.algorithm1 import covariance_union
-from tests.strategies import seeds
+from tests.strategies import examples, seeds
 
 covers_from_python = compiled(covers)
 invert_transposed = compiled(invert_transposed)
@@ -54,7 +54,7 @@ def grown_structures(draw):
     return S, rng.normal(size=d) * 10 ** draw(st.floats(-3, 3))
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(grown_structures(), st.one_of(st.floats(0, 1), st.floats(1e-6, 1e-2)))
 def test_it_is_eq_16(structure, rho):
     S, e = structure
@@ -79,7 +79,7 @@ def test_a_point_at_the_mean_changes_no_bit(structure, rho):
     assert np.array_equal(union(S, 0.0 * e, rho), S)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(d=st.integers(2, 32), width=st.floats(0.5, 4.0), count=st.integers(3, 40), seed=seeds)
 def test_structures_grown_point_by_point_stay_exact(d, width, count, seed):
     """With fewer points than features most directions are still those of a fresh structure."""
@@ -114,7 +114,7 @@ def test_points_out_of_all_proportion_are_covered(far):
     np.testing.assert_allclose(np.diag(got), 1 + 0.25 * far**2)
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(grown_structures(), st.one_of(st.floats(0, 1), st.floats(1e-6, 1e-2)), st.floats(0, 1))
 def test_what_is_said_to_be_covered_adds_its_share_alone(structure, rho, part):
     """Nothing is said of a point that sticks out; how often something is said is counted below."""
@@ -142,7 +142,7 @@ def test_points_of_a_grown_structure_are_recognised_as_covered(d):
     assert inside > 50
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     d=st.integers(1, 6), size=st.floats(0, 13), far=st.floats(0, 7), rho=st.floats(0, 1), seed=seeds
 )
@@ -174,7 +174,7 @@ def packed_inverse_factor(S):
     return W
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(grown_structures(), st.one_of(st.floats(0, 1), st.floats(1e-6, 1e-2)))
 def test_a_spread_stretched_by_its_factor_is_eq_16(structure, rho):
     S, e = structure

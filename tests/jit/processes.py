@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pexpect
+
 import spclust
 
 SOURCES = Path(spclust.__file__).parents[1]
@@ -22,10 +24,11 @@ atexit.register(lambda: print("\\n".join(kernels)))
 """
 
 
-def environment(cache, sources=SOURCES, **more):
-    """Environment variables with a cache in some folder."""
-    plain = {**os.environ, "PYTHONPATH": str(sources), "NUMBA_CACHE_DIR": str(cache)}
-    plain["PYTHONDONTWRITEBYTECODE"] = "1"
+def environment(cache=None, sources=SOURCES, **more):
+    """Environment variables with a cache in some folder; None is the cache of these tests."""
+    plain = {**os.environ, "PYTHONPATH": str(sources), "PYTHONDONTWRITEBYTECODE": "1"}
+    if cache is not None:
+        plain["NUMBA_CACHE_DIR"] = str(cache)
     return {**plain, **more}
 
 
@@ -40,6 +43,29 @@ def output(code, env):
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
     return result.stdout
+
+
+class Terminal:
+    """Code that runs on a terminal, in a process of its own."""
+
+    def __init__(self, code, cache):
+        program, *arguments = command(code)
+        self.child = pexpect.spawn(
+            program, arguments, env=environment(cache), timeout=100, encoding="utf-8"
+        )
+        self.child.setwinsize(24, 200)
+
+    def wait_for(self, text):
+        """Wait until it has printed a text."""
+        self.child.expect_exact(text)
+        return self.child.before + text
+
+    def lines(self, before=""):
+        """Lines that it prints until it ends, behind what it has printed before."""
+        self.child.expect(pexpect.EOF)
+        self.child.close()
+        assert self.child.exitstatus == 0, self.child.before
+        return (before + self.child.before).splitlines()
 
 
 def copy_of_sources(folder):

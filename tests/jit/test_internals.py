@@ -124,7 +124,7 @@ def test_other_versions_are_left_alone_and_there_is_a_switch(before, variables, 
 def test_without_internals_the_results_differ_in_the_last_bits_only(tmp_path):
     """The compiler fuses multiplications and additions where it inlines: the one rounding less."""
     code = LEARN + "print(model.structures_.covariance.ravel().tolist())"
-    labels, covariances = output(code, environment(tmp_path)).splitlines()
+    labels, covariances = output(code, environment()).splitlines()
     env = environment(tmp_path, SPCLUST_NUMBA_INTERNALS="0")
     other_labels, others, *kernels = output(KERNELS_TOLD + code, env).splitlines()
     assert any("compiled learn_rows" in line for line in kernels)

@@ -4,11 +4,10 @@ import logging
 import re
 import subprocess
 
-import pexpect
 import pytest
 
 from spclust.jit import notice
-from tests.jit.processes import command, environment
+from tests.jit.processes import Terminal, command, environment
 
 # Two small kernels, in one operation or each on its own; "done" follows.
 TWO_KERNELS = """
@@ -29,13 +28,7 @@ LINE = re.compile(
 
 def on_a_terminal(code, cache):
     """Lines that code prints on a terminal."""
-    program, *arguments = command(code)
-    child = pexpect.spawn(program, arguments, env=environment(cache), timeout=100, encoding="utf-8")
-    child.setwinsize(24, 200)
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 0, child.before
-    return child.before.splitlines()
+    return Terminal(code, cache).lines()
 
 
 @pytest.mark.parametrize(
@@ -46,19 +39,6 @@ def test_the_first_compilation_is_told_in_one_line(context, kernels, tmp_path):
     assert LINE.fullmatch(line)[1].strip() == kernels
     assert done == "done"
     assert on_a_terminal(TWO_KERNELS.format(context=context), tmp_path) == ["done"]  # cached
-
-
-@pytest.mark.slow
-def test_the_first_fit_is_told_in_one_line(tmp_path):
-    code = """
-import numpy as np
-from spclust import SPC
-print(SPC().fit(np.random.default_rng(0).normal(size=(200, 2))).n_clusters_)
-"""
-    line, clusters = on_a_terminal(code, tmp_path)
-    assert LINE.fullmatch(line)[1].split() == ["1", "2", "3", "4"]
-    assert int(clusters) >= 1
-    assert on_a_terminal(code, tmp_path) == [clusters]
 
 
 def test_a_second_operation_that_compiles_is_told_too(tmp_path):

@@ -14,7 +14,7 @@ from spclust import metrics
 from spclust.experiments.reproduction.runs import PAPER, Run, cached_experiment, labels_after
 from spclust.experiments.reproduction.search_space import ALGORITHMS
 
-SEEDS = 2
+SEEDS = 1
 NO_NETWORK = dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")
 TITLES = {
     "aggregation": "Aggregation",
@@ -67,10 +67,10 @@ def test_scores_are_those_of_the_metrics_recomputed(results, entry):
         r
         for r in results
         if (r["run"]["experiment"], r["run"]["entry"], r["run"]["seed"])
-        == ("overlapping", entry, 1)
+        == ("overlapping", entry, 0)
     )
     run = Run(**found["run"])
-    X, y = cached_experiment("overlapping").stream(1)
+    X, y = cached_experiment("overlapping").stream(0)
     make = ALGORITHMS["SPC" if entry == PAPER else entry].make
     labels = labels_after(make(**run.parameters), X)
     assert found["scores"] == pytest.approx(

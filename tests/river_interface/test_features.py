@@ -6,14 +6,14 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spclust.river import SPC, named_stream
 from spclust.stream.missing_features import completed, nearest_observed, nlt_observed
 from spclust.stream.new_features import with_new_features
 from tests.river_interface.streams import KINDS, as_points, learnt, lines, pool, two_blobs
-from tests.strategies import seeds
+from tests.strategies import examples, seeds
 
 
 @st.composite
@@ -35,7 +35,7 @@ def patchy_points(draw):
 
 
 @given(patchy_points(), st.randoms(use_true_random=False))
-@settings(max_examples=50)
+@examples(50)
 def test_the_order_of_keys_has_no_influence(points, rng):
     there, shuffled = SPC(n_structures=6), SPC(n_structures=6)
     for x in points:
@@ -49,7 +49,7 @@ def test_the_order_of_keys_has_no_influence(points, rng):
 
 
 @given(patchy_points())
-@settings(max_examples=30)
+@examples(30)
 def test_missing_is_missing_however_it_is_said(points):
     said, left_out = SPC(n_structures=6), SPC(n_structures=6)
     for x in points:
@@ -69,7 +69,7 @@ def grown(kind, seed, d=4, **params):
 
 
 @given(st.sampled_from(KINDS), seeds, st.integers(1, 14), st.sampled_from([None, 1, 2]))
-@settings(max_examples=60)
+@examples(60)
 def test_typicality_is_that_of_the_observed_block(kind, seed, pattern, max_rank):
     model, mu, Sigma = grown(kind, seed, max_rank=max_rank)
     stream, rng = model._known.stream, np.random.default_rng(seed)
@@ -173,7 +173,7 @@ def test_new_features_leave_all_distances_as_they_are(kind, d):
 
 
 @given(st.sampled_from(KINDS), seeds, st.integers(1, 60), st.integers(1, 3))
-@settings(max_examples=40)
+@examples(40)
 def test_a_feature_that_stays_constant_changes_nothing(kind, seed, when, d):
     X, _ = lines(90, d, seed)
     plain = SPC(n_structures=6, covariance_type=kind, beta=0.1, w_min=0.1)
@@ -193,7 +193,7 @@ def test_a_feature_that_stays_constant_changes_nothing(kind, seed, when, d):
 
 
 @given(st.sampled_from(KINDS), seeds, st.integers(1, 60), st.integers(1, 3), st.booleans())
-@settings(max_examples=60)
+@examples(60)
 def test_before_it_came_a_new_feature_had_its_first_value(kind, seed, when, d, narrow):
     X, _ = lines(90, d + 1, seed)
     X[:, :-1] *= 3.0

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -22,7 +22,7 @@ from spclust.state.kinds import Room
 from spclust.stream.stream import Stream
 from tests.saving.common import COVARIANCES, ROOT, slots_behind, state_of
 from tests.saving.crafted_models import KINDS
-from tests.strategies import online_params, seeds, streams
+from tests.strategies import examples, online_params, seeds, streams
 
 # What comes back
 
@@ -39,7 +39,7 @@ def same_models(again, whole):
     )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(streams(), online_params(most_structures=12), st.sampled_from(COVARIANCES), st.data())
 def test_learning_goes_on_to_the_last_bit(X, params, covariance, data):
     cut = data.draw(st.integers(1, len(X)), label="cut")
@@ -133,7 +133,7 @@ def test_memory_that_grew_and_directions_that_were_given_up_come_back():
 @pytest.mark.parametrize("covariance", ["full", "lowrank"])
 @pytest.mark.parametrize("moment", ["before", "after"])
 @given(seed=seeds)
-@settings(max_examples=10)
+@examples(10)
 def test_a_model_that_was_interrupted_while_it_pruned_comes_back(covariance, moment, seed):
     interrupted_while_pruning(covariance, moment, seed)
 
@@ -141,7 +141,7 @@ def test_a_model_that_was_interrupted_while_it_pruned_comes_back(covariance, mom
 @pytest.mark.parametrize("d", [2, 3])
 @pytest.mark.parametrize("scale", [1.0, "auto"])
 @given(seed=seeds)
-@settings(max_examples=5)
+@examples(5)
 def test_a_model_that_was_interrupted_before_a_rare_union_comes_back(d, scale, seed):
     interrupted_before_rare_unions(d, scale, seed)
 

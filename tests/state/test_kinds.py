@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.algorithm.test_oracle import TIE, assert_same_structures
 from tests.fixed import SPC
 from tests.reference.algorithm1 import Algorithm1, diagonal_union, spherical_union
-from tests.strategies import online_params, streams
+from tests.strategies import examples, online_params, streams
 
 UNIONS = {"diag": diagonal_union, "spherical": spherical_union}
 
@@ -17,7 +17,7 @@ UNIONS = {"diag": diagonal_union, "spherical": spherical_union}
 def test_the_compiled_path_gives_the_structures_of_the_restricted_algorithm(kind):
     compared = []
 
-    @settings(max_examples=150)
+    @examples(150)
     @given(X=streams(least_points=40, most_features=7), params=online_params(most_structures=12))
     def agree(X, params):
         oracle = Algorithm1(**params, union=UNIONS[kind])

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spclust import covariance_union, merge_all
@@ -9,7 +9,7 @@ from spclust.datasets import make_aggregation_like
 from spclust.metrics import nmi
 from tests.fixed import SPC
 from tests.parts import compiled
-from tests.strategies import online_params, seeds, streams
+from tests.strategies import examples, online_params, seeds, streams
 
 damped = compiled(footprint.damping_sum)
 
@@ -20,7 +20,7 @@ def state(model):
     return model._stream.structures.memory.tobytes()
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     X=streams(least_points=6, most_points=60),
     params=online_params(most_structures=8),
@@ -46,7 +46,7 @@ def test_nothing_is_lost_and_no_more_than_n_are_left(X, params, cut, kind, when)
     assert merged.n_samples_seen_ == 2 * len(X) + 1
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(X=streams(least_points=6, most_points=40), kind=st.sampled_from(TYPES), seed=seeds)
 def test_models_that_fit_into_n_are_put_side_by_side(X, kind, seed):
     half = len(X) // 2

@@ -4,7 +4,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -14,7 +14,7 @@ from spclust.tracking import tracker as tracking
 from spclust.tracking.observation import NOBODY, Observation, observe
 from tests.fixed import SPC
 from tests.reference import observations as reference
-from tests.strategies import seeds
+from tests.strategies import examples, seeds
 
 
 def situation(seed):
@@ -31,7 +31,7 @@ def situation(seed):
     return now, known, owners, names, rng.normal(scale=5.0, size=(names.size, d))
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(seeds)
 def test_looks_are_compared_as_with_arrays(seed):
     now, known, owners, names, before = situation(seed)
@@ -62,7 +62,7 @@ def test_situations_have_something_of_everything():
     assert 0.1 < np.mean(far) < 0.9
 
 
-@settings(max_examples=30, deadline=None)
+@examples(10)
 @given(seeds, st.integers(1, 60), st.sampled_from([0.0, 0.02]), st.sampled_from([0.95, "auto"]))
 def test_streams_have_the_events_that_array_operations_see(seed, every, beta, eps):
     X, _, _ = make_drifting(n_samples=3_000, n_events=6, seed=seed)

@@ -4,14 +4,14 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spclust.datasets import make_drifting
 from spclust.tracking.observation import Observation
 from spclust.tracking.tracker import Tracker
 from tests.fixed import SPC
-from tests.strategies import online_params, streams
+from tests.strategies import examples, online_params, streams
 
 # Many structures, a short memory, and what is pruned is forgotten: for streams that change.
 DRIFTING = {"scale": 1.5, "beta": 0.02, "gamma": 0.1, "nlt_max": 0.001, "track_every": 25}
@@ -66,7 +66,7 @@ def test_a_cluster_that_only_moves_keeps_its_id(seed):
     assert moved == set.union(*(ids[label] for event in truth for label in event.before))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     X=streams(least_points=30, most_points=120),
     params=online_params(most_structures=12),
