@@ -2,7 +2,8 @@
 # Each sets up what it needs of .venv first: a demo needs far less than the tests.
 PYTHON ?= python3
 BIN := .venv/bin
-INSTALL = -m pip install --quiet --disable-pip-version-check
+# Bytecode is made when a module is first imported: most of what is installed never is.
+INSTALL = -m pip install --quiet --disable-pip-version-check --no-compile
 export PIP_NO_INPUT := 1
 
 .PHONY: demo check test test-oldest lint types unit fast format clean

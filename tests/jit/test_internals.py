@@ -13,7 +13,6 @@ from numba.core.types.functions import BaseFunction
 from spclust.jit import internals
 from spclust.jit.decorators import kernel, outlined, part
 from tests.jit.processes import KERNELS_TOLD, environment, output
-from tests.jit.test_cache import LEARN
 
 pytestmark = [
     pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled"),
@@ -120,14 +119,24 @@ def test_other_versions_are_left_alone_and_there_is_a_switch(before, variables, 
     assert output(told, environment(tmp_path)).startswith("True {")
 
 
+FORMULAS = """
+import numpy as np
+from spclust import covariance_union, typicality
+X = np.random.default_rng(0).normal(size=(40, 2)) * [5.0, 0.1]
+S = covariance_union(np.eye(2), X[0], np.diag([9.0, 0.5]), X[1], X[2])
+print([*S.ravel().tolist(), *typicality(X, X[3], S).tolist()])
+"""
+
+
 @pytest.mark.slow
 def test_without_internals_the_results_differ_in_the_last_bits_only(tmp_path):
-    """The compiler fuses multiplications and additions where it inlines: the one rounding less."""
-    code = LEARN + "print(model.structures_.covariance.ravel().tolist())"
-    labels, covariances = output(code, environment()).splitlines()
+    """The compiler fuses multiplications and additions where it inlines: the one rounding less.
+
+    All tests can be run without internals: SPCLUST_NUMBA_INTERNALS=0 make test.
+    """
     env = environment(tmp_path, SPCLUST_NUMBA_INTERNALS="0")
-    other_labels, others, *kernels = output(KERNELS_TOLD + code, env).splitlines()
-    assert any("compiled learn_rows" in line for line in kernels)
+    others, *kernels = output(KERNELS_TOLD + FORMULAS, env).splitlines()
+    assert any("compiled _union" in line for line in kernels)
     assert not any("loaded" in line for line in kernels)
-    assert other_labels == labels
-    np.testing.assert_allclose(json.loads(others), json.loads(covariances), rtol=1e-11, atol=1e-11)
+    expected = json.loads(output(FORMULAS, environment()))
+    np.testing.assert_allclose(json.loads(others), expected, rtol=1e-11, atol=1e-11)

@@ -6,6 +6,7 @@ folder of Parquet files. It learns what its standard input asks for, one line of
 """
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -14,13 +15,19 @@ from benchmarks.spark_cluster import cluster
 
 from spclust import SPC
 from spclust.spark import fit, fit_stream
+from tests.spark.common import QUICK_JAVA
 
 # Nothing is forgotten: what the structures hold adds up to what has come.
 MODEL = SPC(40, gamma=0.0, beta=0.0, w_min=0.0, scale=1.0, eps=0.95)
 FEATURES = ["id", "a", "b", "c", "d"]
 SHARDS = 4
 # Else the number of partitions follows the number of executors, one of which may be missing.
-SETTINGS = {"spark.sql.files.minPartitionNum": "8", "spark.sql.shuffle.partitions": "4"}
+SETTINGS = {
+    "spark.sql.files.minPartitionNum": "8",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.executor.extraJavaOptions": QUICK_JAVA,
+}
+os.environ["SPARK_SUBMIT_OPTS"] = QUICK_JAVA
 
 
 def main(points, files_a_trigger, folder):

@@ -1,4 +1,4 @@
-"""A program that fits and scores a table: python small_driver.py {classic,connect} FOLDER."""
+"""A client of Spark Connect that fits and scores a table: python small_driver.py FOLDER."""
 
 import sys
 from pathlib import Path
@@ -8,9 +8,9 @@ from spclust.spark import fit, predict, use_java
 from tests.spark.common import gaussians, session_in, table_of, write_parquet
 
 if __name__ == "__main__":
-    engine, folder = sys.argv[1], Path(sys.argv[2])
+    folder = Path(sys.argv[1])
     use_java()
-    session = session_in(folder, "local[1,4]" if engine == "classic" else "connect")
+    session = session_in(folder, "connect")
     X, _ = gaussians(600)
     write_parquet(folder / "X", X, 3)
     table = table_of(session, folder / "X")

