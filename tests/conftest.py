@@ -64,33 +64,47 @@ SLOW = (
 )
 
 
+# Tests that share what takes long to prepare go to one process, in groups by how they begin.
+PROGRAMS = (  # these start programs, which all wait while kernels are compiled
+    "tests/spark/test_failures.py",
+    "tests/reproduce/test_command.py",
+    "tests/command/test_checkpoints.py",
+    "tests/spark/test_java.py",
+    "tests/jit/test_first_fit.py",
+)
+LONGEST = "tests/spark/"
+GROUPS = (*PROGRAMS, LONGEST, "tests/test_glossary.py", "tests/test_walkthrough.py")
+TESTS_BEFORE_PROGRAMS = 600  # in which most kernels are compiled
+
+
+def group_of(nodeid):
+    """What a test begins with that belongs to a group, or the test itself."""
+    return next((start for start in GROUPS if nodeid.startswith(start)), nodeid)
+
+
 def pytest_collection_modifyitems(items):
     for item in items:
         if item.nodeid.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
+    longest = [item for item in items if group_of(item.nodeid) == LONGEST]
+    programs = [item for item in items if group_of(item.nodeid) in PROGRAMS]
+    programs.sort(key=lambda item: PROGRAMS.index(group_of(item.nodeid)))
+    others = [item for item in items if group_of(item.nodeid) not in (*PROGRAMS, LONGEST)]
+    at = TESTS_BEFORE_PROGRAMS
+    items[:] = [*longest, *others[:at], *programs, *others[at:]]
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Tests go one by one to whoever is free; those that share what takes long, to one process."""
+    """Tests go one by one, in this order, to whoever is free; those of a group to one process."""
     from xdist.scheduler import LoadScopeScheduling
 
-    together = (
-        "tests/spark/test_failures.py",  # these two start clusters of their own
-        "tests/spark/test_java.py",
-        "tests/spark/",
-        "tests/reproduce/test_command.py",
-        "tests/command/test_checkpoints.py",
-        "tests/jit/test_first_fit.py",
-        "tests/test_glossary.py",
-        "tests/test_walkthrough.py",
-    )
-
-    class SomeTogether(LoadScopeScheduling):
+    class InGroups(LoadScopeScheduling):
         def _split_scope(self, nodeid):
-            return next((start for start in together if nodeid.startswith(start)), nodeid)
+            return group_of(nodeid)
 
-    return SomeTogether(config, log)
+    config.option.loadscopereorder = False
+    return InGroups(config, log)
 
 
 @pytest.fixture(scope="session")
