@@ -5,6 +5,7 @@ Every interface reads this table: the scikit-learn estimators, River, the comman
 
 import math
 from collections.abc import Mapping
+from datetime import timedelta
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
@@ -23,6 +24,8 @@ class Parameter(NamedTuple):
     words: tuple[str, ...] = ()  # allowed strings
     fixed: bool = False  # the state is built from it: it cannot change in the middle of a stream
     learning: bool = False  # it changes what is learnt: merged models must agree in it
+    duration: bool = False  # a timedelta is allowed
+    mode: Literal["both", "paper", "automatic"] = "both"  # which has it: see `is_automatic`
 
     @property
     def allowed(self) -> str:
@@ -35,6 +38,7 @@ class Parameter(NamedTuple):
         high = "inf" if self.high is None else f"{self.high:.7g}"
         words = "".join(f'"{word}" or ' for word in self.words)
         none = "None or " if self.optional else ""
+        none += "a positive timedelta or " if self.duration else ""
         return f"{none}{words}{number} in the range {left}{self.low:g}, {high}{right}"
 
     def admits(self, value: Any) -> bool:
@@ -43,6 +47,8 @@ class Parameter(NamedTuple):
             return self.optional
         if isinstance(value, str):
             return value in self.words
+        if self.duration and isinstance(value, timedelta):
+            return value > timedelta(0)
         if self.kind is str or isinstance(value, bool) or not isinstance(value, self.kind):
             return False
         try:
@@ -59,9 +65,14 @@ COVARIANCE_TYPES = ("auto", "full", "lowrank", "diag", "spherical")
 
 TABLE: dict[str, Parameter] = {
     "n_structures": Parameter(
-        "N", 30, Integral, 1, 1_000_000, "both",
-        "maximum number of structures",
-        fixed=True, learning=True,
+        "N", "auto", Integral, 1, 1_000_000, "both",
+        "maximum number of structures; auto is 100, or 30, the paper's, if scale is a number",
+        words=("auto",), fixed=True, learning=True,
+    ),
+    "half_life": Parameter(
+        "", None, Real, 0.0, None, "neither",
+        "points, or time, after which the influence of a point has halved; None forgets nothing",
+        optional=True, duration=True, learning=True, mode="automatic",
     ),
     "m": Parameter(
         "m", 1.5, Real, 1.0, 100.0, "right",
@@ -71,35 +82,38 @@ TABLE: dict[str, Parameter] = {
     "gamma": Parameter(
         "gamma", 0.0, Real, 0.0, None, "left",
         "decay of a structure's mean per point that the structure absorbs",
-        learning=True,
+        learning=True, mode="paper",
     ),
     "beta": Parameter(
         "beta", 0.0, Real, 0.0, None, "left",
         "decay of a structure's weight per point of the stream",
-        learning=True,
+        learning=True, mode="paper",
     ),
     "w_min": Parameter(
         "w_min", 0.01, Real, 0.0, 1.0, "left",
         "a structure lighter than this is pruned",
-        learning=True,
+        learning=True, mode="paper",
     ),
     "nlt_max": Parameter(
         "NLT_max", 3.0, Real, 0.0, None, "left",
         "a pruned structure is merged into the nearest one if its NLT there is below this",
-        learning=True,
+        learning=True, mode="paper",
     ),
     "eps": Parameter(
         "epsilon", "auto", Real, 0.0, 1.0, "both",
-        "structures at most this distance D apart are neighbours (DBSCAN)",
-        words=("auto",),
+        "structures at most this distance D apart are neighbours (DBSCAN); auto is 0.95 if scale is "
+        "a number, and finds the clusters by itself if not",
+        words=("auto",), mode="paper",
     ),
     "min_samples": Parameter(
         "min_pts", 1, Integral, 1, 1_000_000, "both",
         "neighbours, itself included, that make a structure a core of a cluster (DBSCAN)",
+        mode="paper",
     ),
     "scale": Parameter(
         "", "auto", Real, 1e-160, 1e150, "both",  # the squares of both ends are representable
-        "standard deviation of a fresh structure, in the unit of the data",
+        "standard deviation of a fresh structure, in the unit of the data: the paper's mode; auto is "
+        "the automatic mode",
         words=("auto",), fixed=True, learning=True,
     ),
     "covariance_type": Parameter(
@@ -110,7 +124,7 @@ TABLE: dict[str, Parameter] = {
     "max_rank": Parameter(
         "", None, Integral, 1, None, "left",
         "maximum number of directions of a lowrank covariance",
-        optional=True, fixed=True, learning=True,
+        optional=True, fixed=True, learning=True, mode="paper",
     ),
     "track_every": Parameter(
         "", None, Integral, 1, None, "left",
@@ -118,9 +132,10 @@ TABLE: dict[str, Parameter] = {
         optional=True,
     ),
     "outlier_nlt": Parameter(
-        "", None, Real, 0.0, None, "left",
-        "a row whose NLT in its best structure is above this belongs to no cluster, -1",
-        optional=True,
+        "", "auto", Real, 0.0, None, "left",
+        "a row whose NLT in its best structure is above this belongs to no cluster, -1; auto is 9 in "
+        "the automatic mode, and no limit if scale is a number",
+        optional=True, words=("auto",),
     ),
     "n_jobs": Parameter(
         "", None, Integral, -math.inf, None, "neither",
@@ -138,11 +153,12 @@ CONTAMINATION = Parameter(  # of the outlier detector alone
 FIXED = tuple(name for name, row in TABLE.items() if row.fixed)
 LEARNING = tuple(name for name, row in TABLE.items() if row.learning)
 
-# Defaults of the interfaces. An outlier detector needs structures that fit more closely than a
-# clusterer; in River features come and go, and the automatic scale needs all of them.
 DEFAULTS: dict[str, Any] = {name: row.default for name, row in TABLE.items()}
-DETECTOR_DEFAULTS = {**DEFAULTS, "scale": 0.5}
-RIVER_DEFAULTS = {**DEFAULTS, "scale": 1.0, "eps": 0.95}
+
+# What "auto" stands for.
+_STRUCTURES, _STRUCTURES_OF_THE_PAPER = 100, 30
+EPS_OF_THE_PAPER = 0.95
+NOVEL_NLT = 9.0  # chosen with NMI per batch on generated drifts: see docs/automatic.md
 
 
 class Params(NamedTuple):
@@ -157,8 +173,8 @@ class Params(NamedTuple):
     scale: float
     kind: int = 0  # of covariances; see `spclust.state.kinds`
     max_rank: int = 1_000_000  # of those of low rank
-    automatic_scale: bool = False  # scale="auto": see `spclust.auto.scale`
-    automatic_cut: bool = False  # eps="auto": see `spclust.auto.hysteresis`
+    automatic: bool = False  # the automatic mode
+    half_life: float = math.inf  # of the automatic mode; in points, or in the unit of time stamps
 
 
 def validate(values: Mapping[str, Any], owner: str, table: Mapping[str, Parameter] = TABLE) -> None:
@@ -174,6 +190,60 @@ def validate_model(model: Any) -> None:
     known = {*TABLE, "contamination"}
     values = {name: v for name, v in model.get_params(deep=False).items() if name in known}
     validate(values, type(model).__name__)
+    validate_mode(values, type(model).__name__)
+
+
+def is_automatic(scale: Any) -> bool:
+    """True for the automatic mode, scale="auto"; a number is the mode of the paper."""
+    return isinstance(scale, str) and scale == "auto"
+
+
+def validate_mode(values: Mapping[str, Any], owner: str) -> None:
+    """Raise a ValueError that names a parameter of the other mode, of those that are given.
+
+    A parameter that has its default is not given.
+    """
+    automatic = is_automatic(values["scale"])
+    other = "paper" if automatic else "automatic"
+    for name, value in values.items():
+        row = TABLE.get(name)
+        if row is None or row.mode != other or value == row.default:
+            continue
+        if automatic:
+            raise ValueError(
+                f"{name}={value!r} of {owner} belongs to the mode of the paper, which has a number "
+                "as scale: give scale, too, or leave it out (half_life is what forgets)."
+            )
+        raise ValueError(
+            f"{name}={value!r} of {owner} belongs to the automatic mode: leave scale out, or set "
+            "beta and gamma instead."
+        )
+    if automatic and values.get("covariance_type") == "lowrank":
+        raise ValueError(
+            f'covariance_type="lowrank" of {owner} belongs to the mode of the paper: give scale, '
+            'too, or choose "diag".'
+        )
+
+
+def resolved_structures(n_structures: int | str, scale: Any) -> int:
+    """The maximum number of structures; "auto" depends on the mode."""
+    if isinstance(n_structures, str):
+        return _STRUCTURES if is_automatic(scale) else _STRUCTURES_OF_THE_PAPER
+    return int(n_structures)
+
+
+def resolved_outlier_nlt(outlier_nlt: float | str | None, scale: Any) -> float | None:
+    """The NLT above which a row belongs to no cluster, or None; "auto" depends on the mode."""
+    if isinstance(outlier_nlt, str):
+        return NOVEL_NLT if is_automatic(scale) else None
+    return outlier_nlt
+
+
+def half_life_number(half_life: float | timedelta | None) -> float:
+    """The half-life as a number: seconds of a timedelta, infinity for None."""
+    if half_life is None:
+        return math.inf
+    return half_life.total_seconds() if isinstance(half_life, timedelta) else float(half_life)
 
 
 def decay_from_half_life(points: float) -> float:

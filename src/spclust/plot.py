@@ -94,7 +94,7 @@ def _outlines(model: SPC) -> Floats:
     is larger than the distances between structures: then the standard deviations of the points in
     each feature are drawn instead.
     """
-    if not model._stream.automatic_scale:
+    if not model._stream.automatic:
         return model.structures_.covariance
     reach = _DEVIATIONS * deviations(model._stream)
     outlines: Floats = reach[:, :, np.newaxis] ** 2 * np.eye(2)

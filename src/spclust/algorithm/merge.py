@@ -2,7 +2,6 @@
 
 from spclust.algorithm.footprint import fading, merged_mean, merged_total, share_of, updated_total
 from spclust.algorithm.typicality import difference
-from spclust.arrays import Floats
 from spclust.jit.decorators import part
 from spclust.numerics.eight import LANES
 from spclust.state.scratch import Scratch
@@ -65,8 +64,6 @@ def approach(keeper: int, other: int, s: Structures, work: Scratch) -> float:
 @part
 def join(keeper: int, other: int, share: float, s: Structures, work: Scratch) -> None:
     """Mean, weight and clocks of the union. Modified in place: s."""
-    if s.automatic_scale:
-        add_scatter(keeper, other, s, work.e)
     drift, lane, e = s.drift[keeper // LANES], keeper % LANES, work.e
     for c in range(e.size):
         step = e[c] * s.scale
@@ -85,22 +82,7 @@ def join(keeper: int, other: int, share: float, s: Structures, work: Scratch) ->
         s.total[keeper] = merged_total(total, s.total[keeper], faded)
         s.damping[keeper] = merged_total(damping, s.damping[keeper], faded)
         s.id[keeper] = s.id[other]
-        s.cluster[keeper] = s.cluster[other] if s.cluster[other] > 0 else s.cluster[keeper]
     s.age[keeper] += age
     s.count[keeper] += count
     s.recent[keeper] += recent
     s.merged += 1
-
-
-@part
-def add_scatter(keeper: int, other: int, s: Structures, e: Floats) -> None:
-    """Scatter of the points of both around their common mean; e (d,) is the offset of the means.
-
-    All points count alike, whether they fade or not. Modified in place: s.
-    """
-    ours, theirs = s.count[keeper], 1.0 if other == POINT else s.count[other]
-    between, scatter = ours * theirs / (ours + theirs), s.scatter
-    for c in range(e.size):
-        scatter[keeper, c] += between * e[c] * e[c]
-        if other != POINT:
-            scatter[keeper, c] += scatter[other, c]

@@ -199,10 +199,7 @@ def insert(slot: int, full: bool, s: Structures, work: Scratch) -> None:
     """
     write_mean(slot, s, work.x)
     s.total[slot] = s.damping[slot] = s.count[slot] = s.recent[slot] = 1.0
-    s.age[slot], s.cluster[slot] = s.gap, 0
-    if s.automatic_scale:
-        for c in range(s.d):
-            s.scatter[slot, c] = 0.0
+    s.age[slot] = s.gap
     if full:
         s.total[slot] = s.damping[slot] = point_damping(s)
         s.age[slot] = point_age(s)

@@ -10,27 +10,36 @@ from spclust.estimators.last_batch import INTERRUPTED, NO_ROWS, LastBatch, threa
 from spclust.estimators.rows import checked_rows, features_kept_on_failure
 from spclust.estimators.times import checked_times
 from spclust.jit import notice
-from spclust.parameters import FIXED, Params, validate_model
+from spclust.parameters import (
+    FIXED,
+    Params,
+    half_life_number,
+    is_automatic,
+    resolved_outlier_nlt,
+    resolved_structures,
+    validate_model,
+)
 from spclust.state.kinds import kind_for
-from spclust.stream.stream import Stream
+from spclust.stream.mode import new_stream
 from spclust.tracking.schedule import learn_and_observe
 from spclust.tracking.tracker import Tracker
 
 
 def online_parameters(model: Any, d: int, kind: int | None = None) -> Params:
     """The parameters of the online phase for d features, from those of a model."""
+    automatic = is_automatic(model.scale)
     return Params(
-        n_structures=int(model.n_structures),
+        n_structures=resolved_structures(model.n_structures, model.scale),
         exponent=exponent(float(model.m)),
         gamma=float(model.gamma),
         beta=float(model.beta),
         w_min=float(model.w_min),
         nlt_max=float(model.nlt_max),
-        scale=1.0 if model.scale == "auto" else float(model.scale),
-        kind=kind_for(model.covariance_type, d) if kind is None else kind,
+        scale=1.0 if automatic else float(model.scale),
+        kind=kind_for(model.covariance_type, d, automatic) if kind is None else kind,
         max_rank=d if model.max_rank is None else int(model.max_rank),
-        automatic_scale=model.scale == "auto",
-        automatic_cut=getattr(model, "eps", None) == "auto",
+        automatic=automatic,
+        half_life=half_life_number(model.half_life),
     )
 
 
@@ -49,7 +58,7 @@ def fit(model: Any, X: Any, t: Any, *, new: bool, gapless: bool) -> None:
             times = checked_times(t, len(rows), last_time, new=new)
         params = online_parameters(model, rows.shape[1])
         if new:
-            stream = Stream(params, rows.shape[1])
+            stream = new_stream(params, rows.shape[1])
             tracker = None if model.track_every is None else Tracker()
         else:
             stream, tracker = model._fitted.stream, model._fitted.tracker
@@ -60,11 +69,12 @@ def fit(model: Any, X: Any, t: Any, *, new: bool, gapless: bool) -> None:
         else:
             labels = model._labels_of_structures
             learn_and_observe(stream, rows, times, tracker, model.track_every, labels)
-        with_nlt = model.outlier_nlt is not None
+        limit = resolved_outlier_nlt(model.outlier_nlt, model.scale)
+        with_nlt = limit is not None
         last = LastBatch.of(rows, stream, threads(model), at_once=gapless, with_nlt=with_nlt)
     first = NO_ROWS
     if gapless:
-        kept = slice(None) if last.nlt is None else ~outlying(last.nlt, model.outlier_nlt)
+        kept = slice(None) if last.nlt is None else ~outlying(last.nlt, limit)
         first = np.unique(last.nearest[kept])
     built_with = {name: getattr(model, name) for name in FIXED}
     model._fitted = Fitted(stream, tracker, last, first, built_with)

@@ -7,7 +7,8 @@ import numpy as np
 
 from spclust.arrays import Booleans, Floats, Integers, Rows
 from spclust.estimators.last_batch import LastBatch
-from spclust.stream.stream import PointLearner, Stream
+from spclust.stream.mode import AnyStream
+from spclust.stream.point_learner import PointLearner
 from spclust.tracking.observation import observe
 from spclust.tracking.schedule import Labels, observe_if_due, observing_learner
 from spclust.tracking.tracker import Tracker
@@ -17,7 +18,7 @@ from spclust.tracking.tracker import Tracker
 class Fitted:
     """The fitted state of an `SPC`."""
 
-    stream: Stream
+    stream: AnyStream
     tracker: Tracker | None  # None if `track_every` was None when the stream began
     last_batch: LastBatch
     numbered_first: Integers  # positions of structures whose clusters are numbered first

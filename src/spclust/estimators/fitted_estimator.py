@@ -11,7 +11,8 @@ from spclust.estimators.fit import online_parameters
 from spclust.estimators.fitted import Fitted
 from spclust.parameters import Params
 from spclust.persistence.atomic_file import AnyPath
-from spclust.stream.stream import PointLearner, Stream
+from spclust.stream.mode import AnyStream
+from spclust.stream.point_learner import PointLearner
 from spclust.stream.structure_table import StructureTable
 from spclust.tracking.events import ClusterEvent
 from spclust.tracking.tracker import Tracker
@@ -77,7 +78,7 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
         """Cluster (k,) of each structure, by the parameters as they are now."""
         return queries.structure_labels(self)
 
-    def _labels_of_structures(self, stream: Stream) -> Integers:
+    def _labels_of_structures(self, stream: AnyStream) -> Integers:
         """Cluster (k,) of each structure as the tracker observes it."""
         return stream.clusters(self.eps, int(self.min_samples))
 
@@ -115,7 +116,7 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
         return model
 
     @property
-    def _stream(self) -> Stream:
+    def _stream(self) -> AnyStream:
         return self._fitted.stream
 
     @property

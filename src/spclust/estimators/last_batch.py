@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from spclust.arrays import Floats, Integers, Rows
-from spclust.stream.stream import Stream
+from spclust.stream.mode import AnyStream
 
 NO_ROWS = np.empty(0, dtype=np.int64)
 
@@ -25,13 +25,13 @@ class LastBatch(NamedTuple):
     nlt: Floats | None = None  # in that structure; None if it was not needed while rows were there
 
     @classmethod
-    def of(cls, rows: Rows, stream: Stream, threads: int, *, at_once: bool, with_nlt: bool) -> Self:
+    def of(cls, rows: Rows, stream: AnyStream, threads: int, *, at_once: bool, with_nlt: bool) -> Self:
         """The rows that were just learnt."""
         if at_once or rows.nbytes > _LARGEST_KEPT:
             return cls(stream.seen, rows, NO_ROWS).found(stream, threads, with_nlt)
         return cls(stream.seen, rows.copy(), NO_ROWS)
 
-    def found(self, stream: Stream, threads: int, with_nlt: bool) -> Self:
+    def found(self, stream: AnyStream, threads: int, with_nlt: bool) -> Self:
         """The batch with the nearest structure of each row, and its NLT there if needed."""
         if self.rows is None:
             return self

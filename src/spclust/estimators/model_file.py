@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from spclust.arrays import Integers
 from spclust.estimators.fitted import Fitted
 from spclust.estimators.last_batch import INTERRUPTED, NO_ROWS, SUPERSEDED, LastBatch, threads
-from spclust.parameters import FIXED, validate_model
+from spclust.parameters import FIXED, half_life_number, resolved_outlier_nlt, validate_model
 from spclust.persistence.atomic_file import AnyPath, write_whole
 from spclust.persistence.container import (
     Array,
@@ -23,9 +23,9 @@ from spclust.persistence.container import (
     unplain,
     version_of,
 )
-from spclust.persistence.logical_state import content_of, stream_of
+from spclust.persistence.stream_content import content_of_stream, saved_stream
 from spclust.persistence.versions import as_current_version
-from spclust.stream.stream import Stream
+from spclust.stream.mode import AnyStream
 from spclust.tracking.tracker import Tracker
 from spclust.version import __version__
 
@@ -71,7 +71,7 @@ def content_of_model(model: Any) -> Content:
     name, fitted = type(model).__name__, model._fitted
     stream, last = fitted.stream, fitted.last_batch
     if last.seen == stream.seen:
-        with_nlt = model.outlier_nlt is not None
+        with_nlt = resolved_outlier_nlt(model.outlier_nlt, model.scale) is not None
         last = fitted.last_batch = last.found(stream, threads(model), with_nlt)
     elif last.seen is not None:
         last = SUPERSEDED  # its labels are out of date
@@ -91,7 +91,7 @@ def content_of_model(model: Any) -> Content:
     first = fitted.numbered_first
     numbers = {"nearest": _small(last.nearest), "nlt": nlt, "first": _small(first)}
     try:
-        state, arrays = content_of(stream)
+        state, arrays = content_of_stream(stream)
     except RefusedError as error:  # points that are 10^100 scales apart may do that
         raise ValueError(
             f"This {name} cannot be saved: {error}. Call fit, with features of similar size."
@@ -121,9 +121,9 @@ def restored(cls: Any, data: bytes) -> Any:
         validate_model(model)
     except ValueError as error:
         raise RefusedError(str(error).rstrip(".")) from None
-    automatic_cut = params.get("eps") == "auto"
     of_state = {name: array for name, array in arrays.items() if name not in _LABELS}
-    stream = stream_of(built_with, header.get("state"), of_state, automatic_cut=automatic_cut)
+    half_life = half_life_number(model.half_life)
+    stream = saved_stream(built_with, header.get("state"), of_state, half_life)
     last, first = _last_batch(header, arrays, stream)
     _note_features(model, header, stream)
     model._fitted = Fitted(stream, _tracker(header, stream), last, first, built_with)
@@ -143,7 +143,7 @@ def _values(header: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _last_batch(
-    header: Mapping[str, Any], arrays: Mapping[str, Array], stream: Stream
+    header: Mapping[str, Any], arrays: Mapping[str, Array], stream: AnyStream
 ) -> tuple[LastBatch, Integers]:
     """The last batch, and the structures whose clusters are numbered first."""
     seen, live = header.get("last_seen"), len(stream.order())
@@ -164,7 +164,7 @@ def _last_batch(
     return last, first.astype(np.int64)
 
 
-def _tracker(header: Mapping[str, Any], stream: Stream) -> Tracker | None:
+def _tracker(header: Mapping[str, Any], stream: AnyStream) -> Tracker | None:
     """The tracker of cluster ids; None if the model has none."""
     if header.get("tracker") is None:
         return None
@@ -174,7 +174,7 @@ def _tracker(header: Mapping[str, Any], stream: Stream) -> Tracker | None:
         raise RefusedError("the ids of its clusters and its state do not match") from None
 
 
-def _note_features(model: Any, header: Mapping[str, Any], stream: Stream) -> None:
+def _note_features(model: Any, header: Mapping[str, Any], stream: AnyStream) -> None:
     """Set the number and names of the features. Modified in place: model."""
     d, names = header.get("n_features_in"), header.get("feature_names_in")
     if type(d) is not int or d != stream.structures.d:

@@ -1,6 +1,7 @@
 """SPC as an outlier detector by scikit-learn's conventions: outliers are typical nowhere."""
 
 from copy import deepcopy
+from datetime import timedelta
 from typing import Any, Self
 
 import numpy as np
@@ -12,12 +13,13 @@ from spclust.estimators.last_batch import threads
 from spclust.estimators.rows import checked_rows, features_kept_on_failure
 from spclust.estimators.spc import SPC
 from spclust.estimators.times import checked_times
-from spclust.parameters import CONTAMINATION, DETECTOR_DEFAULTS, LEARNING, validate_model
-from spclust.stream.stream import Stream
+from spclust.parameters import CONTAMINATION, DEFAULTS, LEARNING, is_automatic, validate_model
+from spclust.stream.mode import AnyStream
 
 # Parameters that SPC has too; those that only decide about clusters do not change scores.
 _SHARED = (*LEARNING, "n_jobs")
-_DEFAULTS = DETECTOR_DEFAULTS
+_DEFAULTS = DEFAULTS
+_AUTOMATIC_SHARE = 0.01  # contamination="auto" in the automatic mode
 # Scores kept of a stream. Few, because structures grow and scores rise with them, most of all in
 # the beginning: of a longer window the oldest scores would decide.
 _MOST_SCORES = 1_000
@@ -27,46 +29,49 @@ _NO_SCORES = np.empty(0)
 class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """Outliers of a data stream: rows that are typical in no structure of an `SPC`.
 
-    A row's score is its log typicality in the best structure of more than one point: an outlier
-    that was learnt is a structure of its own, in which it would be typical. As long as all
-    structures are single points, all count.
+    A row's score is its log typicality. An outlier that was learnt is a structure of its own, in
+    which it would be typical: so in the automatic mode a structure counts from as far away as it
+    finds enough points (docs/automatic.md), and in the mode of the paper structures of a single
+    point do not count, unless all are.
 
     Parameters
     ----------
-    n_structures : int, default 30
+    n_structures : int or "auto", default "auto"
         N, the maximum number of structures. `SPC` explains all parameters but `contamination`.
+    half_life : float, timedelta or None, default None
+        Points, or time, after which the influence of a point has halved; None forgets nothing.
     m : float, default 1.5
-        Fuzzifier, above 1. It does not change the order of scores within one structure.
+        Fuzzifier, above 1. It does not change the order of scores.
     gamma : float, default 0.0
-        Decay of a structure's mean for each point that it absorbs; 0 forgets nothing.
+        Paper. Decay of a structure's mean for each point that it absorbs; 0 forgets nothing.
     beta : float, default 0.0
-        Decay of a structure's weight for each point of the stream; 0 forgets nothing.
+        Paper. Decay of a structure's weight for each point of the stream; 0 forgets nothing.
     w_min : float, default 0.01
-        Structures lighter than this are pruned: a group of points that is rarer does not count as
-        normal for long.
+        Paper. Structures lighter than this are pruned: a group of points that is rarer does not
+        count as normal for long.
     nlt_max : float, default 3.0
-        A pruned structure is removed if its negative log typicality in all others is at least this,
-        and merged otherwise. With contamination "auto", rows above it are outliers.
-    scale : float, default 0.5
-        Standard deviation of a fresh structure in the unit of the data. The median distance of a
-        point to its nearest neighbour is a good start. It is smaller than what "auto" finds:
-        outliers need structures that fit more closely than clusters do.
+        Paper. A pruned structure is removed if its negative log typicality in all others is at
+        least this, and merged otherwise. With contamination "auto", rows above it are outliers.
+    scale : float or "auto", default "auto"
+        "auto" is the automatic mode. A number is the mode of the paper: the standard deviation of a
+        fresh structure in the unit of the data.
     covariance_type : {"auto", "full", "lowrank", "diag", "spherical"}, default "auto"
         Form of the covariances.
     max_rank : int or None, default None
-        Maximum number of directions of a "lowrank" covariance.
+        Paper. Maximum number of directions of a "lowrank" covariance.
     contamination : "auto" or float in (0, 0.5], default "auto"
         Share of rows that are outliers. After `fit` it holds for the rows of X. In a stream it
-        holds for the last 1,000 points, each scored before it was learnt, one by one: that makes
-        `partial_fit` slower. "auto" has the fixed threshold `nlt_max`.
+        holds for the last 1,000 points, each scored before it was learnt: on a stream without
+        outliers this share of points is reported. "auto" is 0.01 of these, and in the mode of the
+        paper the fixed threshold `nlt_max`.
     n_jobs : int or None, default None
         Threads that score rows. None is one, -1 one for each core.
 
     Attributes
     ----------
     offset_ : float
-        Score below which a row is an outlier: -nlt_max if contamination is "auto", else the
-        quantile of the scores. As of the last `fit` or `partial_fit`.
+        Score below which a row is an outlier: see `contamination`. As of the last `fit` or
+        `partial_fit`.
     model_ : SPC
         The clusters of the same stream, for reading: `model_.describe()`, `model_.structures_`.
         It identifies features by their order, not by name.
@@ -80,7 +85,7 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     >>> import numpy as np
     >>> from spclust import SPCOutlierDetector
     >>> X = np.random.default_rng(0).normal(size=(500, 2))
-    >>> SPCOutlierDetector(scale=0.5).fit(X).predict([[0.0, 0.5], [9.0, 9.0]])
+    >>> SPCOutlierDetector().fit(X).predict([[0.0, 0.5], [9.0, 9.0]])
     array([ 1, -1])
     """
 
@@ -88,20 +93,22 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        n_structures: int = _DEFAULTS["n_structures"],
+        n_structures: int | str = _DEFAULTS["n_structures"],
         *,
+        half_life: float | timedelta | None = _DEFAULTS["half_life"],
         m: float = _DEFAULTS["m"],
         gamma: float = _DEFAULTS["gamma"],
         beta: float = _DEFAULTS["beta"],
         w_min: float = _DEFAULTS["w_min"],
         nlt_max: float = _DEFAULTS["nlt_max"],
-        scale: float = _DEFAULTS["scale"],
+        scale: float | str = _DEFAULTS["scale"],
         covariance_type: str = _DEFAULTS["covariance_type"],
         max_rank: int | None = _DEFAULTS["max_rank"],
         contamination: float | str = CONTAMINATION.default,
         n_jobs: int | None = _DEFAULTS["n_jobs"],
     ) -> None:
         self.n_structures = n_structures
+        self.half_life = half_life
         self.m = m
         self.gamma = gamma
         self.beta = beta
@@ -145,7 +152,7 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             for name, value in self._shared().items():
                 if getattr(model, name) != value:
                     setattr(model, name, value)
-            if self.contamination == "auto":
+            if self.contamination == "auto" or is_automatic(self.scale):
                 model.partial_fit(rows, t=t)
                 recent = _NO_SCORES
             else:
@@ -180,6 +187,10 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         validate_model(self)
 
     def _offset(self, scores: Floats) -> float:
+        if len(scores) == 0 and is_automatic(self.scale):
+            automatic = self.contamination == "auto"
+            share = _AUTOMATIC_SHARE if automatic else float(self.contamination)
+            return 0.0 - float(self.model_._stream.rare_nlt(share))
         if self.contamination == "auto" or len(scores) == 0:
             return 0.0 - float(self.nlt_max)
         return float(np.quantile(scores, float(self.contamination)))
@@ -193,8 +204,8 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _scores(model: SPC, rows: Rows, threads: int) -> Floats:
-    """Log typicality (n,) of each row in the best structure of more than one point, if any is."""
-    stream: Stream = model._stream
+    """Log typicality (n,) of each row in the best structure that counts."""
+    stream: AnyStream = model._stream
     single = stream.structures.count[stream.order()] == 1.0
     labels = np.where(single & ~single.all(), -1, 0)
     scores: Floats = 0.0 - stream.nlt(rows, labels, 1, threads)[:, 0]

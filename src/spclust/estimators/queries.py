@@ -11,7 +11,7 @@ from spclust.estimators.last_batch import threads
 from spclust.estimators.rows import checked_rows
 from spclust.inspection.description import description
 from spclust.inspection.diagnosis import Finding, findings
-from spclust.parameters import validate
+from spclust.parameters import EPS_OF_THE_PAPER, resolved_outlier_nlt, validate
 from spclust.tracking.events import ClusterEvent
 from spclust.tracking.tracker import Tracker
 
@@ -55,7 +55,12 @@ def labels_of_rows(model: Any, rows: Rows) -> Integers:
     """Cluster (n,) of each row (n, d), which was checked."""
     validate({"outlier_nlt": model.outlier_nlt}, type(model).__name__)
     found: Fitted = model._fitted
-    return found.labels(rows, structure_labels(model), model.outlier_nlt, threads(model))
+    return found.labels(rows, structure_labels(model), outlier_limit(model), threads(model))
+
+
+def outlier_limit(model: Any) -> float | None:
+    """The NLT above which a row belongs to no cluster; None if every row belongs to one."""
+    return resolved_outlier_nlt(model.outlier_nlt, model.scale)
 
 
 def predict(model: Any, X: Any) -> Integers:
@@ -89,7 +94,7 @@ def labels(model: Any) -> Integers:
     found = fitted(model, "labels_")
     validate({"outlier_nlt": model.outlier_nlt}, type(model).__name__)
     structures = structure_labels(model)
-    return found.labels_of_last_batch(structures, model.outlier_nlt, threads(model))
+    return found.labels_of_last_batch(structures, outlier_limit(model), threads(model))
 
 
 def clustering(
@@ -130,7 +135,8 @@ def describe(model: Any, what: str, as_: str) -> Any:
 def diagnose(model: Any) -> list[Finding]:
     """Findings about the model: see `SPC.diagnose`."""
     check_is_fitted(model)
-    return findings(model._stream, structure_labels(model), feature_names(model), model.eps)
+    eps = EPS_OF_THE_PAPER if model.eps == "auto" else model.eps
+    return findings(model._stream, structure_labels(model), feature_names(model), eps)
 
 
 def watch(model: Any, batches: Iterable[Any]) -> Iterator[ClusterEvent]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
+from datetime import timedelta
 from typing import Any, Self
 
 import numpy as np
@@ -27,53 +28,61 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
     weight, count and age. A new point becomes a structure of its own; then the two most compatible
     structures are merged. Clusters are groups of structures within reach of each other.
 
+    There are two modes. The automatic one, with scale="auto", needs no parameter; a stream that
+    changes needs `half_life`. It finds units, metric and clusters by itself: see docs/automatic.md.
+    With a number as `scale` SPC is the algorithm of the paper, and `m` to `min_samples` are its
+    parameters: `SPC(scale=1.0)`.
+
     Parameters
     ----------
-    n_structures : int, default 30
-        N, the maximum number of structures. Memory is O(N^2 + N d^2), time O(N d^2) a point, with
-        full covariances. Several per expected cluster; more if clusters are far from elliptic.
+    n_structures : int or "auto", default "auto"
+        N, the maximum number of structures. "auto" is 100, or 30 in the mode of the paper. Memory
+        is O(N^2 + N d^2), time O(N d + d^2) a point, and O(N d^2) in the mode of the paper.
+    half_life : float, timedelta or None, default None
+        Points after which the influence of a point has halved, in everything that is learnt; with
+        time stamps a time, in the unit of `t` (seconds, if these are dates) or as a timedelta.
+        None forgets nothing. Several times the points that one look at the clusters should need.
     m : float, default 1.5
         Fuzzifier, above 1. The smaller, the sharper the edge of a structure.
     gamma : float, default 0.0
-        Decay of a structure's mean for each point that it absorbs; 0 forgets nothing.
+        Paper. Decay of a structure's mean for each point that it absorbs; 0 forgets nothing.
         `decay_from_half_life` turns a number of points into a rate.
     beta : float, default 0.0
-        Decay of a structure's weight for each point of the stream; 0 forgets nothing.
+        Paper. Decay of a structure's weight for each point of the stream; 0 forgets nothing.
     w_min : float, default 0.01
-        Structures lighter than this are pruned. A weight is the damped mean of the typicality of
-        recent points, from 0 to 1.
+        Paper. Structures lighter than this are pruned. A weight is the damped mean of the
+        typicality of recent points, from 0 to 1.
     nlt_max : float, default 3.0
-        A pruned structure is merged into the one in which it is most typical if its negative log
-        typicality there is below this (3 is a typicality of 0.05), and removed otherwise.
+        Paper. A pruned structure is merged into the one in which it is most typical if its negative
+        log typicality there is below this (3 is a typicality of 0.05), and removed otherwise.
     eps : float or "auto", default "auto"
-        Two structures at most this distance D apart, from 0 to 1, are neighbours; the paper has
-        0.95. "auto" finds the clusters: see docs/automatic.md. May be changed at any time: it does
-        not change the stream.
+        Paper. Two structures at most this distance D apart, from 0 to 1, are neighbours; "auto" is
+        0.95 there. May be changed at any time: it does not change the stream.
     min_samples : int, default 1
-        Neighbours, itself included, that make a structure the core of a cluster (DBSCAN's rule).
-        With 1 every structure belongs to a cluster; with more, isolated ones are noise, -1. Ignored
-        when eps="auto". May be changed at any time.
+        Paper. Neighbours, itself included, that make a structure the core of a cluster (DBSCAN's
+        rule). With 1 every structure belongs to a cluster; with more, isolated ones are noise, -1.
+        May be changed at any time.
     scale : float or "auto", default "auto"
-        Standard deviation of a fresh structure in the unit of the data. The paper has 1, which
-        suits data of about ten units across. "auto" finds one for each feature, and follows the
-        stream: see docs/automatic.md.
+        "auto" is the automatic mode. A number is the mode of the paper, with this standard
+        deviation of a fresh structure in the unit of the data. The paper has 1, which suits data of
+        about ten units across.
     covariance_type : {"auto", "full", "lowrank", "diag", "spherical"}, default "auto"
-        Form of the covariances. "lowrank" gives what "full" gives, without d x d matrices: it keeps
-        the few directions in which a structure has grown. "auto" is "full" up to 128 features and
-        "lowrank" above. "diag" has a variance for each feature, "spherical" one for all.
+        Form of the covariances. "diag" has a variance for each feature, "spherical" one for all.
+        "auto" is "full" up to 128 features; above, it is "diag", and "lowrank" in the mode of the
+        paper, which gives what "full" gives without d x d matrices.
     max_rank : int or None, default None
-        Maximum number of directions of a "lowrank" covariance; memory is O(N d max_rank). Where
-        more are needed, those of the smallest variances are given up, and the largest of these
-        becomes the variance of all directions that are not kept. None has no limit, and is exact.
+        Paper. Maximum number of directions of a "lowrank" covariance; memory is O(N d max_rank).
+        Where more are needed, those of the smallest variances are given up. None has no limit.
     track_every : int or None, default None
         Points between two observations of the clusters, which give them ids that last
         (`cluster_ids_`) and report events (`events_`, `watch`). An event is reported when five
         observations in a row have shown it. None does not track.
-    outlier_nlt : float or None, default None
+    outlier_nlt : float, "auto" or None, default "auto"
         Rows whose negative log typicality in their best structure is above this get the label -1
-        in `predict` and `labels_` (3 is a typicality of 0.05). None, as in the paper, gives every
-        row to a cluster. May be changed at any time: it does not change the stream, but `labels_`
-        of rows that were learnt without it need `predict`, since rows are not kept.
+        in `predict` and `labels_` (3 is a typicality of 0.05). "auto" is 9, for rows farther from
+        everything than any recent one, and no limit in the mode of the paper; None gives every row
+        to a cluster. May be changed at any time: it does not change the stream, but `labels_` of
+        rows that were learnt without it need `predict`, since rows are not kept.
     n_jobs : int or None, default None
         Threads of `predict`, `typicality`, `score_samples` and `labels_`. None is one, -1 one for
         each core. Learning always uses one.
@@ -120,8 +129,9 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        n_structures: int = DEFAULTS["n_structures"],
+        n_structures: int | str = DEFAULTS["n_structures"],
         *,
+        half_life: float | timedelta | None = DEFAULTS["half_life"],
         m: float = DEFAULTS["m"],
         gamma: float = DEFAULTS["gamma"],
         beta: float = DEFAULTS["beta"],
@@ -133,10 +143,11 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
         covariance_type: str = DEFAULTS["covariance_type"],
         max_rank: int | None = DEFAULTS["max_rank"],
         track_every: int | None = DEFAULTS["track_every"],
-        outlier_nlt: float | None = DEFAULTS["outlier_nlt"],
+        outlier_nlt: float | str | None = DEFAULTS["outlier_nlt"],
         n_jobs: int | None = DEFAULTS["n_jobs"],
     ) -> None:
         self.n_structures = n_structures
+        self.half_life = half_life
         self.m = m
         self.gamma = gamma
         self.beta = beta
@@ -178,8 +189,9 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
         stay learnt: `n_samples_seen_` is their number.
 
         With time stamps `t` (n,), numbers or dates, influence fades with time, not with points:
-        `gamma` and `beta` then are rates per unit of t (per second, if they are dates). All points
-        of a stream have one, or none has. They never go backwards. A single one is for all rows.
+        `half_life` then is a time in the unit of t (seconds, if they are dates), `gamma` and `beta`
+        are rates. All points of a stream have one, or none has. They never go backwards. A single
+        one is for all rows.
         """
         fit(self, X, t, new=not self.__sklearn_is_fitted__(), gapless=False)
         return self

@@ -9,6 +9,8 @@ import numpy as np
 from spclust.arrays import Floats, Integers
 from spclust.covariance.export import covariances_of
 from spclust.state.kinds import FULL, LOWRANK
+from spclust.stream.automatic_stream import AutomaticStream
+from spclust.stream.mode import AnyStream
 from spclust.stream.stream import Stream
 
 Table = dict[str, Any]  # name: column (rows,), or one number for each feature (rows, d)
@@ -17,7 +19,7 @@ _WIDE = ("centre", "spread")  # columns that have one number for each feature
 _NOBODY = -1
 
 
-def description(stream: Stream, labels: Integers, names: Sequence[str], what: str, as_: str) -> Any:
+def description(stream: AnyStream, labels: Integers, names: Sequence[str], what: str, as_: str) -> Any:
     """The table of structures or clusters in one of three forms: see `SPC.describe`.
 
     Columns of both tables, all in the units of the data:
@@ -55,10 +57,10 @@ def description(stream: Stream, labels: Integers, names: Sequence[str], what: st
     return library.DataFrame(_one_column_for_each_feature(tables[what](stream, labels), names))
 
 
-def structures(stream: Stream, labels: Integers) -> Table:
+def structures(stream: AnyStream, labels: Integers) -> Table:
     """A row for each structure, oldest first; `labels` (k,) are their clusters."""
     table = stream.table(labels)
-    nearest, nlt = _nearest_clusters(_nlt_of_pairs(stream), labels)
+    nearest, nlt = _nearest_clusters(stream.nlt_of_pairs(), labels)
     return {
         "id": table.id,
         "cluster": labels,
@@ -73,7 +75,7 @@ def structures(stream: Stream, labels: Integers) -> Table:
     }
 
 
-def clusters(stream: Stream, labels: Integers) -> Table:
+def clusters(stream: AnyStream, labels: Integers) -> Table:
     """A row for each cluster; structures that are noise are left out."""
     table = structures(stream, labels)
     members = [np.flatnonzero(labels == label) for label in range(labels.max(initial=-1) + 1)]
@@ -111,18 +113,15 @@ def pooled(count: Floats | Integers, centre: Floats, spread: Floats) -> tuple[Fl
     return mean, unit * np.sqrt(np.sum(share * (reach / unit) ** 2, axis=0))
 
 
-def deviations(stream: Stream) -> Floats:
+def deviations(stream: AnyStream) -> Floats:
     """Standard deviations (k, d) of the structures, oldest first; no covariance is built.
 
-    If the scale is automatic, they are those of the points, 0 for a single one: a covariance
-    contains the scale, and an automatic scale is that of the distances between structures.
+    In the automatic mode they are those of the points, 0 for a single one; in the paper's they
+    contain the scale.
     """
-    s, order = stream.structures, stream.order()
-    if stream.automatic_scale:
-        variances = s.scatter[order] / s.count[order, np.newaxis]
-    else:
-        variances = _variances(stream)
-    deviation: Floats = stream.unit * np.sqrt(variances)
+    if isinstance(stream, AutomaticStream):
+        return stream.deviations()
+    deviation: Floats = stream.unit * np.sqrt(_variances(stream))
     return deviation
 
 
@@ -147,20 +146,12 @@ def _variances(stream: Stream) -> Floats:
     return variances
 
 
-def _nlt_of_pairs(stream: Stream) -> Floats:
-    """-log(1 - D), the sum of both NLT, of each pair of structures (k, k), oldest first."""
-    odds = stream.pairs()
-    if stream.structures.in_logs:
-        return np.logaddexp(0.0, odds)
-    return np.log1p(odds)
-
-
-def nearest_pairs(stream: Stream) -> tuple[Floats, Floats]:
+def nearest_pairs(stream: AnyStream) -> tuple[Floats, Floats]:
     """For each structure (k,), NLT of the most compatible other, distance of the nearest mean.
 
     Both are infinite if there is no other.
     """
-    nlt = _nlt_of_pairs(stream)
+    nlt = stream.nlt_of_pairs()
     np.fill_diagonal(nlt, np.inf)
     mean = stream.table(np.zeros(len(nlt), dtype=np.int64)).mean
     distance = np.full(len(nlt), np.inf)

@@ -10,7 +10,7 @@ import numpy as np
 from spclust.arrays import Floats, Integers
 from spclust.inspection.description import deviations, lengths, nearest_pairs, pooled
 from spclust.state.kinds import SPHERICAL
-from spclust.stream.stream import Stream
+from spclust.stream.mode import AnyStream
 
 # Before so many points for each structure, most structures are the last points.
 _POINTS_FOR_EACH = 3
@@ -49,7 +49,7 @@ class Finding(str):
 class Evidence:
     """Data that the findings are judged by; k structures, oldest first."""
 
-    stream: Stream
+    stream: AnyStream
     labels: Integers  # (k,)
     names: Sequence[str]  # (d,)
     eps: float | str
@@ -100,16 +100,16 @@ class Evidence:
 
 
 def findings(
-    stream: Stream, labels: Integers, names: Sequence[str], eps: float | str
+    stream: AnyStream, labels: Integers, names: Sequence[str], eps: float | str
 ) -> list[Finding]:
     """Probable problems, causes first; `labels` (k,) are the clusters at `eps`."""
     seen = Evidence(stream, labels, names, eps)
     first: tuple[_Check, ...] = (_too_early, _no_difference)
-    for alone in first if stream.automatic_scale else (*first, _unequal_features):
+    for alone in first if stream.automatic else (*first, _unequal_features):
         if found := list(alone(seen)):
             return found  # whatever else could be said would follow from this
-    checks = () if stream.automatic_scale or eps == "auto" else _SCALE
-    checks += (_too_few, _in_one) if eps == "auto" else _CUT
+    checks = () if stream.automatic else _SCALE
+    checks += (_too_few, _in_one) if stream.automatic else _CUT
     found = [one for check in checks for one in check(seen)][:1]
     found += _forgotten(seen)
     return found or list(_one_holds_all(seen))
@@ -237,7 +237,7 @@ def _forgotten(e: Evidence) -> Iterator[Finding]:
             f"{pruned / seen:.0%} of the points were forgotten, in structures of "
             f"{pruned / structures:.1f} points on average that were lighter than "
             f"w_min={e.stream.params.w_min:g}: lower w_min, to about {_number(_LIGHT / e.n)}"
-            + ("." if e.stream.automatic_scale else _or_raise_scale(e)),
+            + ("." if e.stream.automatic else _or_raise_scale(e)),
         )
 
 
@@ -252,7 +252,7 @@ def _one_holds_all(e: Evidence) -> Iterator[Finding]:
             "one_holds_all",
             f"One of {e.k} structures holds {share:.0%} of the points: if there is more to see in "
             f"it, raise n_structures, to about {2 * e.n}"
-            + ("." if e.stream.automatic_scale else ", or choose another scale."),
+            + ("." if e.stream.automatic else ", or choose another scale."),
         )
 
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 Array: TypeAlias = npt.NDArray[Any]
 
 MAGIC = b"SPCLUST\x00"
-VERSION = 3
+VERSION = 4
 _PREFIX = struct.Struct("<8sIQQ")  # magic, version, length of everything, length of the header
 _VERSION_AT = slice(8, 12)
 _DIGEST = hashlib.sha256

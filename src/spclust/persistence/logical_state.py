@@ -14,7 +14,7 @@ import numpy as np
 
 from spclust.arrays import Booleans, Floats, Integers
 from spclust.numerics.eight import LANES
-from spclust.parameters import TABLE, Params
+from spclust.parameters import TABLE, Params, is_automatic, resolved_structures
 from spclust.persistence.container import Array, RefusedError
 from spclust.persistence.schema import WORDS, Scalars, name_of_kind, packed_sizes, scalars_of
 from spclust.persistence.validation import (
@@ -51,15 +51,12 @@ def content_of(stream: Stream) -> tuple[dict[str, Any], dict[str, Array]]:
         w_min=s.w_min,
         nlt_max=s.nlt_max,
         scale=s.scale,
-        automatic_scale=s.automatic_scale,
         **{name: getattr(s, name) for name in WORDS},
         rank_room=s.rank_room,
         direction_room=s.directions,
     )
     refuse_unsound_scalars(scalars)
     arrays = {**_structures_of(s), **_covariances_of(s), **_relations_of(s)}
-    if s.automatic_scale:
-        arrays |= {"origin": s.origin, "unit": s.unit, "scatter": s.scatter[: s.live]}
     refuse_unsound_arrays(scalars, arrays)
     return scalars._asdict(), arrays
 
@@ -68,7 +65,7 @@ def _structures_of(s: Structures) -> dict[str, Array]:
     k = s.live
     arrays = {name: s.views[name][:k] for name in _PER_STRUCTURE}
     means = {"anchor": _lanes(s.anchor, k), "drift": _lanes(s.drift, k)}
-    return {**means, **arrays, "cluster": s.cluster[:k] - 1}
+    return {**means, **arrays}
 
 
 def _lanes(blocks: Floats, k: int) -> Floats:
@@ -128,14 +125,14 @@ def above_diagonal(k: int) -> Booleans:
 
 
 def stream_of(
-    built_with: Mapping[str, Any], state: Any, arrays: Mapping[str, Array], *, automatic_cut: bool
+    built_with: Mapping[str, Any], state: Any, arrays: Mapping[str, Array]
 ) -> Stream:
     """The stream that has such content, for the parameters that it was built with.
 
     Raises RefusedError unless it is the content of a stream that has learnt something.
     """
     scalars = scalars_of(state)
-    params = _params(built_with, scalars, automatic_cut)
+    params = _params(built_with, scalars)
     refuse_too_large(scalars)
     refuse_unsound_scalars(scalars)
     refuse_unsound_arrays(scalars, arrays)
@@ -145,7 +142,7 @@ def stream_of(
         raise RefusedError("there is not enough memory for it") from None
 
 
-def _params(built_with: Mapping[str, Any], scalars: Scalars, automatic_cut: bool) -> Params:
+def _params(built_with: Mapping[str, Any], scalars: Scalars) -> Params:
     """The parameters of a stream, if the two places where they are found agree."""
     limit, scale = built_with.get("max_rank"), built_with.get("scale")
     constant = all(TABLE[name].admits(built_with.get(name)) for name in ("n_structures", "m"))
@@ -156,8 +153,9 @@ def _params(built_with: Mapping[str, Any], scalars: Scalars, automatic_cut: bool
         and TABLE["max_rank"].admits(limit)
         and all(TABLE[name].admits(getattr(scalars, name)) for name in changing)
         and scalars.n_features >= 1
-        and scalars.n_structures == built_with["n_structures"]
-        and (scalars.scale, scalars.automatic_scale) == _scale(scale)
+        and scalars.n_structures == resolved_structures(built_with["n_structures"], scale)
+        and not is_automatic(scale)
+        and scalars.scale == float(scale)  # type: ignore[arg-type] # it is admitted: a number
         and _is_exponent_of(built_with["m"], scalars.exponent)
         and scalars.kind in _kinds(built_with.get("covariance_type"))
     )
@@ -173,14 +171,7 @@ def _params(built_with: Mapping[str, Any], scalars: Scalars, automatic_cut: bool
         scale=scalars.scale,
         kind=scalars.kind,
         max_rank=scalars.n_features if limit is None else int(limit),
-        automatic_scale=scalars.automatic_scale,
-        automatic_cut=automatic_cut,
     )
-
-
-def _scale(scale: Any) -> tuple[float, bool]:
-    """What a state has of a scale: the number, and whether it is automatic."""
-    return (1.0, True) if scale == "auto" else (float(scale), False)
 
 
 def _is_exponent_of(m: Any, exponent: float) -> bool:
@@ -206,14 +197,11 @@ def _state_of(params: Params, scalars: Scalars, arrays: Mapping[str, Array]) -> 
         s.views[name][slots // LANES, :, slots % LANES] = arrays[name]
     for name in _PER_STRUCTURE:
         s.views[name][:k] = arrays[name]
-    s.cluster[:k] = arrays["cluster"] + 1
     if s.kind == LOWRANK:
         _write_lowrank_covariances(s, arrays)
     else:
         _write_covariances(s, slots[: s.grown], arrays)
     _write_relations(s, arrays)
-    if s.automatic_scale:
-        s.origin[:], s.unit[:], s.scatter[:k] = (arrays[a] for a in ("origin", "unit", "scatter"))
     return s
 
 

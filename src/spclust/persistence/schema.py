@@ -1,6 +1,7 @@
-"""Content of a saved state: scalars by name and type, arrays by name, type and shape.
+"""Content of a saved state of the paper's mode: scalars by name and type, arrays by shape, too.
 
-This is version 3 of the format; docs/saving.md explains every entry. A file consists of a header
+This is version 4 of the format; docs/saving.md explains every entry. `automatic_state` has that of
+the automatic mode. A file consists of a header
 and arrays (`container`). The header has the class and its parameters, the names of the features,
 the tracker, and the scalars below; the arrays are those below and the labels of the last batch.
 `estimators.model_file` puts them together.
@@ -35,7 +36,6 @@ class Scalars(NamedTuple):
     w_min: float
     nlt_max: float
     scale: float
-    automatic_scale: bool
 
     # Counters and clocks
     live: int
@@ -49,8 +49,6 @@ class Scalars(NamedTuple):
     timed: bool
     clock: float
     gap: float
-    scale_due: int
-    cut_due: int
 
     # What is left to do, if a call was interrupted
     prune_from: int
@@ -113,12 +111,10 @@ def layouts(scalars: Scalars, rank: Integers) -> dict[str, Layout]:
     """Type and shape of every array of a state; rank (k,) is empty unless covariances have one."""
     k, d = scalars.live, scalars.n_features
     shapes: dict[str, tuple[int, ...]] = {"anchor": (k, d), "drift": (k, d)}
-    shapes |= dict.fromkeys(("total", "damping", "count", "age", "recent", "id", "cluster"), (k,))
+    shapes |= dict.fromkeys(("total", "damping", "count", "age", "recent", "id"), (k,))
     shapes |= _covariance_shapes(scalars, rank)
     shapes |= {"odds": (k, k), "pair": (k * (k - 1) // 2,), "bound": (k,)}
-    if scalars.automatic_scale:
-        shapes |= {"origin": (d,), "unit": (d,), "scatter": (k, d)}
-    integers = ("id", "cluster", "rank")
+    integers = ("id", "rank")
     return {
         name: Layout(np.int64 if name in integers else np.float64, shape)
         for name, shape in shapes.items()

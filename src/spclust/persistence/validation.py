@@ -77,7 +77,6 @@ def refuse_unsound_scalars(scalars: Scalars) -> None:
         and scalars.prune_from <= seen
         and 0 <= scalars.stale <= live
         and (scalars.gap >= 0.0 if scalars.timed else scalars.gap == 1.0)
-        and (seen <= scalars.scale_due or not scalars.automatic_scale)
         and _ranks_are_sound(scalars)
     )
     _demand(sound, "numbers")
@@ -101,7 +100,6 @@ def refuse_unsound_arrays(scalars: Scalars, arrays: Arrays) -> None:
     rank = rank_of(scalars, arrays)
     refuse_other_layouts(scalars, rank, arrays)
     _refuse_counts(scalars, arrays)
-    _refuse_units(scalars, arrays)
     _refuse_means(arrays)
     _refuse_covariances(scalars, arrays)
     if scalars.kind == LOWRANK:
@@ -126,7 +124,7 @@ def _within(low: float, numbers: Array, high: float) -> bool:
 
 
 def _refuse_counts(scalars: Scalars, arrays: Arrays) -> None:
-    """Points absorbed, ages, ids, clusters and weights."""
+    """Points absorbed, ages, ids and weights."""
     count, age, ids = arrays["count"], arrays["age"], arrays["id"]
     _demand(
         _within(1.0, count, _LARGEST_COUNT)
@@ -142,8 +140,6 @@ def _refuse_counts(scalars: Scalars, arrays: Arrays) -> None:
     recent = arrays["recent"]
     _demand(bool(np.all((recent > 0.0) & (recent <= _ROUNDED_UP * count))), "shares")
     _demand(_within(0, ids, scalars.seen - 1) and np.unique(ids).size == ids.size, "ids")
-    slots = scalars.n_structures + LANES  # no more clusters than structures
-    _demand(_within(-1, arrays["cluster"], slots), "clusters")
     total, damping = arrays["total"], arrays["damping"]
     _demand(
         _within(0.0, total, np.inf)
@@ -151,15 +147,6 @@ def _refuse_counts(scalars: Scalars, arrays: Arrays) -> None:
         and bool(np.all(damping > 0.0) and np.all(_ALMOST_ONE * total <= damping)),
         "weights",
     )
-
-
-def _refuse_units(scalars: Scalars, arrays: Arrays) -> None:
-    """Units that are numbers above 0, or 0 if not known yet."""
-    if not scalars.automatic_scale:
-        return
-    finite = bool(np.all(np.isfinite(arrays["origin"])))
-    _demand(finite and _within(0.0, arrays["unit"], _LARGEST_FLOAT), "units")
-    _demand(_within(0.0, arrays["scatter"], _LARGEST_FLOAT), "scatters")
 
 
 def _refuse_means(arrays: Arrays) -> None:

@@ -1,5 +1,6 @@
-"""Files of earlier versions, read as content of version 3.
+"""Files of earlier versions, read as content of version 4.
 
+Version 3 had entries for an automatic mode that is no longer there.
 Versions 1 and 2 were a dump of memory: a flat array `head` of numbers, arrays with a row for each
 slot, used or not, and means and factors in blocks of eight slots. Rows at the end of an array that
 had never been written were left out. Nothing else in the library knows that layout.
@@ -44,11 +45,8 @@ _PLACES = {
     "timed": 30,
     "clock": 31,
     "gap": 32,
-    "automatic_scale": 33,
-    "scale_due": 34,
-    "cut_due": 35,
 }
-_KIND, _FREE_DIRECTIONS = 18, 24
+_KIND, _FREE_DIRECTIONS, _AUTOMATIC = 18, 24, 33
 _KINDS = {0.0: "full", 2.0: "diag", 3.0: "spherical", 4.0: "lowrank"}
 _HEAD_OF_VERSION_1, _HEAD = 32, 40
 _BLOCK = 8  # slots
@@ -64,7 +62,7 @@ _OF_LABELS = {"nearest", "nlt", "first"}  # the same in all versions
 
 
 def as_current_version(content: Content, version: int) -> Content:
-    """The content of a saved model of some version as version 3 has it.
+    """The content of a saved model of some version as version 4 has it.
 
     Raises RefusedError if it is not the content of a saved model.
     """
@@ -74,16 +72,39 @@ def as_current_version(content: Content, version: int) -> Content:
         raise RefusedError("there is not enough memory for it") from None
 
 
-def _read_version_3(content: Content) -> Content:
+def _read_version_4(content: Content) -> Content:
     return content
+
+
+def _read_version_3(content: Content) -> Content:
+    """Version 3 had one mode only, with more scalars and one more array."""
+    header, arrays = content
+    state = header.get("state")
+    if not isinstance(state, dict):
+        raise RefusedError("its header has no state, or not all of it")
+    _refuse_automatic(state.get("automatic_scale") is not False)
+    dropped = ("automatic_scale", "scale_due", "cut_due")
+    state = {name: value for name, value in state.items() if name not in dropped}
+    kept = {name: array for name, array in arrays.items() if name != "cluster"}
+    return Content({**header, "state": {**state, "mode": "paper"}}, kept)
+
+
+def _refuse_automatic(automatic: bool) -> None:
+    if automatic:
+        raise RefusedError(
+            "it was learnt with scale='auto' by an earlier version, whose structures this one "
+            "cannot go on with: learn the stream again"
+        )
 
 
 def _read_version_2(content: Content) -> Content:
     header, arrays = content
     if set(arrays) != _ARRAYS | _OF_LABELS:
         raise RefusedError("its header and its arrays do not match")
-    scalars = _scalars(arrays["head"])
-    state = scalars._asdict()
+    head = arrays["head"]
+    _refuse_automatic(head.shape == (_HEAD,) and head[_AUTOMATIC] != 0.0)
+    scalars = _scalars(head)
+    state = {**scalars._asdict(), "mode": "paper"}
     labels = {name: arrays[name] for name in _OF_LABELS}
     return Content({**header, "state": state}, {**_Dump(scalars, arrays).content(), **labels})
 
@@ -95,7 +116,7 @@ def _read_version_1(content: Content) -> Content:
     if set(arrays) != _ARRAYS_OF_VERSION_1 | _OF_LABELS or head.shape != (_HEAD_OF_VERSION_1,):
         raise RefusedError("its header and its arrays do not match")
     head = np.concatenate([head, np.zeros(_HEAD - _HEAD_OF_VERSION_1)])
-    head[_PLACES["gap"]], head[_PLACES["cut_due"]] = 1.0, 100.0 * head[_PLACES["n_structures"]]
+    head[_PLACES["gap"]] = 1.0
     arrays = {**arrays, **dict.fromkeys(_NEW_IN_VERSION_2, np.empty(0)), "head": head}
     return _read_version_2(Content(header, {**arrays, "recent": arrays["count"]}))
 
@@ -105,6 +126,7 @@ _READERS: dict[int, Callable[[Content], Content]] = {
     1: _read_version_1,
     2: _read_version_2,
     3: _read_version_3,
+    4: _read_version_4,
 }
 
 
@@ -136,19 +158,16 @@ class _Dump(NamedTuple):
     arrays: Mapping[str, Array]
 
     def content(self) -> dict[str, Array]:
-        """The arrays as version 3 has them."""
+        """The arrays as version 4 has them."""
         scalars = self.scalars
         k, d = scalars.live, scalars.n_features
         names = ("total", "count", "age", "recent", "renewals", "bound")
         content: dict[str, Array] = {name: self.rows(name, k) for name in names}
         content |= {"damping": self.rows("mass", k), "least": self.rows("least", k, fresh=1.0)}
         content |= {"anchor": self.lanes("anchor", k, d), "drift": self.lanes("drift", k, d)}
-        content |= {"id": self.whole("id", k), "cluster": self.whole("owner", k) - 1}
+        content |= {"id": self.whole("id", k)}
         content |= self.covariances() if scalars.kind != LOWRANK else self.lowrank_covariances()
         content |= self.relations()
-        if scalars.automatic_scale:
-            content |= {"origin": self.rows("origin", d), "unit": self.rows("unit", d, fresh=1.0)}
-            content["scatter"] = self.rows("scatter", k, d)
         return content
 
     def rows(self, name: str, count: int, *shape: int, fresh: Any = 0.0) -> Floats:
@@ -165,7 +184,7 @@ class _Dump(NamedTuple):
         """The first rows of an array of whole numbers."""
         rows = self.rows(name, count, *shape)
         if not np.all((np.abs(rows) <= LARGEST_INTEGER) & (rows == np.floor(rows))):
-            raise RefusedError(unsound({"id": "ids", "owner": "clusters"}.get(name, "ranks")))
+            raise RefusedError(unsound({"id": "ids"}.get(name, "ranks")))
         return rows.astype(np.int64)
 
     def lanes(self, name: str, count: int, numbers: int, fresh: Any = 0.0) -> Floats:

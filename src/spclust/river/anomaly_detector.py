@@ -1,11 +1,12 @@
 """SPC as an anomaly detector of River."""
 
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
 from river.base import AnomalyDetector
 
-from spclust.parameters import RIVER_DEFAULTS
+from spclust.parameters import DEFAULTS
 from spclust.river.feature_values import Name
 from spclust.river.river_model import RiverModel
 
@@ -25,7 +26,7 @@ class SPCAnomalyDetector(RiverModel, AnomalyDetector):
 
     Parameters
     ----------
-    n_structures, m, gamma, beta, w_min, nlt_max, scale, covariance_type, max_rank
+    n_structures, half_life, m, gamma, beta, w_min, nlt_max, scale, covariance_type, max_rank
         As in `spclust.river.SPC`.
 
     References
@@ -47,16 +48,17 @@ class SPCAnomalyDetector(RiverModel, AnomalyDetector):
 
     def __init__(
         self,
-        n_structures: int = RIVER_DEFAULTS["n_structures"],
+        n_structures: int | str = DEFAULTS["n_structures"],
         *,
-        m: float = RIVER_DEFAULTS["m"],
-        gamma: float = RIVER_DEFAULTS["gamma"],
-        beta: float = RIVER_DEFAULTS["beta"],
-        w_min: float = RIVER_DEFAULTS["w_min"],
-        nlt_max: float = RIVER_DEFAULTS["nlt_max"],
-        scale: float = RIVER_DEFAULTS["scale"],
-        covariance_type: str = RIVER_DEFAULTS["covariance_type"],
-        max_rank: int | None = RIVER_DEFAULTS["max_rank"],
+        half_life: float | timedelta | None = DEFAULTS["half_life"],
+        m: float = DEFAULTS["m"],
+        gamma: float = DEFAULTS["gamma"],
+        beta: float = DEFAULTS["beta"],
+        w_min: float = DEFAULTS["w_min"],
+        nlt_max: float = DEFAULTS["nlt_max"],
+        scale: float | str = DEFAULTS["scale"],
+        covariance_type: str = DEFAULTS["covariance_type"],
+        max_rank: int | None = DEFAULTS["max_rank"],
     ) -> None:
         super().__init__(locals())
 

@@ -1,13 +1,14 @@
 """SPC as a clusterer of River."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
 from river.base import Clusterer
 
 from spclust.arrays import Floats, Integers
-from spclust.parameters import RIVER_DEFAULTS
+from spclust.parameters import DEFAULTS
 from spclust.river.dataframes import numbers_in, series_like
 from spclust.river.feature_values import Name
 from spclust.river.river_model import RiverModel
@@ -50,33 +51,34 @@ class SPC(RiverModel, Clusterer):
     Parameters
     ----------
     n_structures
-        N, the maximum number of structures. Several for each expected cluster; more if clusters
-        are not elliptic.
+        N, the maximum number of structures. "auto" is 100, or 30 in the mode of the paper.
+    half_life
+        Points after which the influence of a point has halved; with time stamps a time. None
+        forgets nothing.
     m
         Fuzzifier, above 1. The smaller, the sharper the edge of a structure.
     gamma
-        Decay of a structure's mean per point that the structure absorbs; 0 forgets nothing.
+        Paper. Decay of a structure's mean per point that the structure absorbs; 0 forgets nothing.
     beta
-        Decay of a structure's weight per point of the stream; 0 forgets nothing.
+        Paper. Decay of a structure's weight per point of the stream; 0 forgets nothing.
     w_min
-        A structure lighter than this is pruned.
+        Paper. A structure lighter than this is pruned.
     nlt_max
-        A pruned structure is merged into the one in which it is most typical if its negative log
-        typicality there is below this, and forgotten otherwise.
+        Paper. A pruned structure is merged into the one in which it is most typical if its negative
+        log typicality there is below this, and forgotten otherwise.
     eps
-        Two structures at most this distance D apart, from 0 to 1, are neighbours. "auto" chooses
-        the clusters without a threshold.
+        Paper. Two structures at most this distance D apart, from 0 to 1, are neighbours.
     min_samples
-        Neighbours, itself included, that make a structure the core of a cluster (DBSCAN's rule).
-        Ignored when eps="auto".
+        Paper. Neighbours, itself included, that make a structure the core of a cluster (DBSCAN's
+        rule).
     scale
-        Standard deviation of a fresh structure in the unit of the data. 1 suits data of about ten
-        units across; standardised data needs about a tenth of that.
+        "auto" is the automatic mode. A number is the mode of the paper: the standard deviation of a
+        fresh structure in the unit of the data.
     covariance_type
         "auto", "full", "lowrank", "diag" or "spherical". "auto" is "full" if the first point has
-        at most 128 features, and "lowrank" otherwise.
+        at most 128 features, and "diag" ("lowrank" in the mode of the paper) otherwise.
     max_rank
-        Maximum number of directions of a "lowrank" covariance; None sets no limit.
+        Paper. Maximum number of directions of a "lowrank" covariance; None sets no limit.
 
     Attributes
     ----------
@@ -100,7 +102,7 @@ class SPC(RiverModel, Clusterer):
     >>> import random
     >>> from spclust.river import SPC
     >>> rng = random.Random(1)
-    >>> model = SPC(scale=2.0)
+    >>> model = SPC()
     >>> for i in range(400):
     ...     centre = 0 if i < 200 else 20
     ...     model.learn_one({"x": rng.gauss(centre, 1), "y": rng.gauss(centre, 1)})
@@ -115,18 +117,19 @@ class SPC(RiverModel, Clusterer):
 
     def __init__(
         self,
-        n_structures: int = RIVER_DEFAULTS["n_structures"],
+        n_structures: int | str = DEFAULTS["n_structures"],
         *,
-        m: float = RIVER_DEFAULTS["m"],
-        gamma: float = RIVER_DEFAULTS["gamma"],
-        beta: float = RIVER_DEFAULTS["beta"],
-        w_min: float = RIVER_DEFAULTS["w_min"],
-        nlt_max: float = RIVER_DEFAULTS["nlt_max"],
-        eps: float | str = RIVER_DEFAULTS["eps"],
-        min_samples: int = RIVER_DEFAULTS["min_samples"],
-        scale: float = RIVER_DEFAULTS["scale"],
-        covariance_type: str = RIVER_DEFAULTS["covariance_type"],
-        max_rank: int | None = RIVER_DEFAULTS["max_rank"],
+        half_life: float | timedelta | None = DEFAULTS["half_life"],
+        m: float = DEFAULTS["m"],
+        gamma: float = DEFAULTS["gamma"],
+        beta: float = DEFAULTS["beta"],
+        w_min: float = DEFAULTS["w_min"],
+        nlt_max: float = DEFAULTS["nlt_max"],
+        eps: float | str = DEFAULTS["eps"],
+        min_samples: int = DEFAULTS["min_samples"],
+        scale: float | str = DEFAULTS["scale"],
+        covariance_type: str = DEFAULTS["covariance_type"],
+        max_rank: int | None = DEFAULTS["max_rank"],
     ) -> None:
         super().__init__(locals())
 

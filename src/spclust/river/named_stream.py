@@ -20,7 +20,7 @@ from spclust.stream.missing_features import (
     nlt_observed,
 )
 from spclust.stream.new_features import with_new_features
-from spclust.stream.stream import Stream
+from spclust.stream.mode import AnyStream, new_stream
 
 # Raised by a point that does not have all features as plain numbers: the slow path finds the cause.
 NOT_COMPLETE = (KeyError, IndexError, StructError, TypeError, ValueError, OverflowError)
@@ -33,10 +33,10 @@ class NamedStream:
     """
 
     names: tuple[Name, ...]
-    stream: Stream
+    stream: AnyStream
     learn_complete: Callable[[Mapping[Name, Any], Any], int]
 
-    def __init__(self, names: tuple[Name, ...], stream: Stream) -> None:
+    def __init__(self, names: tuple[Name, ...], stream: AnyStream) -> None:
         self.names, self.stream = names, stream
         self._position = {name: i for i, name in enumerate(names)}
         self._pick: Callable[[Any], tuple[Any, ...]] = itemgetter(*names)
@@ -48,7 +48,7 @@ class NamedStream:
     @classmethod
     def begin(cls, names: tuple[Name, ...], params_for: Callable[[int], Params]) -> Self:
         """Return a stream without points."""
-        return cls(names, Stream(params_for(len(names)), len(names)))
+        return cls(names, new_stream(params_for(len(names)), len(names)))
 
     def __getstate__(self) -> dict[str, Any]:
         return {"names": self.names, "stream": self.stream}

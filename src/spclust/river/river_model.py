@@ -1,6 +1,7 @@
 """Base class of both River models: learning, and parameters that are checked when they are set."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from spclust.arrays import Booleans, Floats
 from spclust.estimators.fit import online_parameters
 from spclust.estimators.times import checked_times
-from spclust.parameters import FIXED, TABLE, Params, validate
+from spclust.parameters import FIXED, TABLE, Params, is_automatic, validate, validate_mode
 from spclust.river.dataframes import numbers_in
 from spclust.river.feature_values import Name, in_order, observed_values
 from spclust.river.named_stream import NOT_COMPLETE, NamedStream
@@ -18,13 +19,14 @@ from spclust.state.kinds import kind_for
 class RiverModel:
     """The stream of a River model, its parameters, and how it learns."""
 
-    n_structures: int
+    n_structures: int | str
+    half_life: float | timedelta | None
     m: float
     gamma: float
     beta: float
     w_min: float
     nlt_max: float
-    scale: float
+    scale: float | str
     covariance_type: str
     max_rank: int | None
 
@@ -35,7 +37,9 @@ class RiverModel:
         super().__init__()
         for name in TABLE:
             if name in arguments:
-                setattr(self, name, arguments[name])
+                super().__setattr__(name, arguments[name])
+        validate(self._parameters(), type(self).__name__)
+        validate_mode(self._parameters(), type(self).__name__)
 
     def learn_one(self, x: dict[Name, Any], t: Any = None) -> None:
         """Learn a point.
@@ -44,8 +48,8 @@ class RiverModel:
         features are filled in with the values expected in the structure of which the point is most
         typical. A point without any value is ignored.
 
-        With a time stamp `t`, a number or a date, for every point of the stream, `gamma` and
-        `beta` are rates per unit of t, per second if they are dates.
+        With a time stamp `t`, a number or a date, for every point of the stream, `half_life` is a
+        time in the unit of t, seconds if they are dates; `gamma` and `beta` are rates per unit.
         """
         known = self._known
         if known is not None:
@@ -121,17 +125,16 @@ class RiverModel:
 
     def _check(self, name: str, value: Any) -> None:
         owner = type(self).__name__
-        if name == "scale" and value == "auto":
-            raise ValueError(
-                f'scale of {owner} must be a number: "auto" is for arrays, spclust.SPC, where '
-                "features do not come and go. StandardScaler() | SPC(scale=0.5) is a start."
-            )
         validate({name: value}, owner)
+        validate_mode({**self._parameters(), name: value}, owner)
         if self._known is not None and name in FIXED and value != getattr(self, name):
             raise ValueError(
                 f"{name} cannot be changed to {value!r} in the middle of a stream: "
                 f"clone({{{name!r}: {value!r}}}) makes a new model."
             )
+
+    def _parameters(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in TABLE if hasattr(self, name)}
 
     @property
     def _mutable_attributes(self) -> set[str]:
@@ -143,7 +146,7 @@ class RiverModel:
 
         covariance_type="auto" keeps the kind that it chose at the first point.
         """
-        kind = kind_for(self.covariance_type, d)
+        kind = kind_for(self.covariance_type, d, is_automatic(self.scale))
         if self._known is not None:
             kind = self._known.stream.params.kind
         return online_parameters(self, d, kind)

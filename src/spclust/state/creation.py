@@ -16,7 +16,6 @@ _FARTHEST_IN_DATA = 1e153
 LARGEST_LINEAR_EXPONENT = 5.0
 
 _FIRST_RANK = 8
-_POINTS_BEFORE_A_CUT = 100  # for each structure, before clusters stay: see `auto.hysteresis`
 
 
 def extents(params: Params, d: int, room: Room) -> dict[str, int]:
@@ -40,11 +39,10 @@ def empty(params: Params, d: int, room: Room) -> Structures:
     s: Structures = Structures.empty(extents(params, d, room))
     s.capacity, s.kind = params.n_structures, params.kind
     s.free_directions, s.max_rank = room.directions, min(params.max_rank, d)
-    s.gap, s.automatic_scale = 1.0, params.automatic_scale
-    s.cut_due = _POINTS_BEFORE_A_CUT * params.n_structures
+    s.gap = 1.0
     configure(s, params)
     s.in_logs = params.exponent > LARGEST_LINEAR_EXPONENT
-    for array in (s.Sigma, s.whiten, s.least, s.base, s.unit):
+    for array in (s.Sigma, s.whiten, s.least, s.base):
         array[:] = 1.0
     s.free[:] = np.arange(room.directions)
     if params.kind == FULL:

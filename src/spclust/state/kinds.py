@@ -26,10 +26,11 @@ MOST_FEATURES_OF_FULL = 128
 MODULES: dict[int, ModuleType] = {}
 
 
-def kind_for(name: str, d: int) -> int:
-    """The kind of a covariance_type if there are d features."""
+def kind_for(name: str, d: int, automatic: bool = False) -> int:
+    """The kind of a covariance_type if there are d features, in the automatic mode or not."""
     if name == "auto":
-        return FULL if d <= MOST_FEATURES_OF_FULL else LOWRANK
+        many = DIAGONAL if automatic else LOWRANK
+        return FULL if d <= MOST_FEATURES_OF_FULL else many
     return NAMES[name]
 
 

@@ -37,9 +37,6 @@ def move(source: int, target: int, s: Structures, work: Scratch) -> None:
     numbers = s.numbers
     for k in range(numbers.shape[0]):
         numbers[k, target] = numbers[k, source]
-    if s.automatic_scale:
-        for c in range(s.d):
-            s.scatter[target, c] = s.scatter[source, c]
     for k in range(s.rank[source]):
         s.place[target, k] = s.place[source, k]
     s.rank[source] = 0  # its directions belong to the other slot now

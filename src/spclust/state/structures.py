@@ -48,7 +48,6 @@ class Structures(Record):
     per_scale = Real(constant=True)  # 1 / scale
     reach = Real(constant=True)  # the largest difference, in units of scale
     max_rank = Integer(constant=True)
-    automatic_scale = Flag(constant=True)
 
     # What has happened so far
     live = Integer()  # structures
@@ -63,8 +62,6 @@ class Structures(Record):
     timed = Flag(constant=True)  # points have time stamps
     clock = Real()  # the last time stamp
     gap = Real()  # time between the last two points; 1 without time stamps
-    scale_due = Integer()  # points learnt when the automatic scale is renewed
-    cut_due = Integer()  # points learnt when the automatic cut is renewed
 
     # What is left to do, if a call was interrupted or could not finish
     prune_from = Integer()  # id of the first structure that pruning has not examined; 0 if done
@@ -94,14 +91,12 @@ class Structures(Record):
     age = Array("n")  # weight updates since its creation, plus one: the T of B
     recent = Array("n")  # points absorbed, each by its share in the mean, with time stamps
     id = Array("n", np.int64)  # number of the point that founded it
-    cluster = Array("n", np.int64)  # 1 + cluster of the last automatic cut, or 0
     least = Array("n")  # no eigenvalue of Sigma is below this
     renewals = Array("n")  # changes of the factor since it was computed
     rank = Array("n", np.int64)  # directions of a covariance of low rank: see `covariance.lowrank`
     base = Array("n")  # its variance in all other directions
     numbers = Together("total", "base")  # all of these: a column for each slot
     place = Array("n rank_room", np.int64)  # rows of `basis` that are the directions of slot i
-    scatter = Array("n d")  # squared offsets of points from their mean, if the scale is automatic
 
     # Relations of structures: see `state.relations`
     bound = Array("n")  # no pair odds with a higher slot are below this
@@ -113,8 +108,6 @@ class Structures(Record):
     # Common to all structures
     free = Array("directions", np.int64)  # rows of `basis` not in use: the first `free_directions`
     basis = Array("directions d")  # directions of unit length
-    origin = Array("d")  # where coordinates are 0, in the unit of the data: see `auto.scale`
-    unit = Array("d")  # length of a coordinate of 1, in the unit of the data; 0 if not known yet
 
     @property
     def covariance(self) -> Any:

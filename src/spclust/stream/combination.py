@@ -15,7 +15,6 @@ import numpy as np
 from spclust.algorithm import kernels
 from spclust.algorithm.footprint import damping_sums, faded_to
 from spclust.arrays import Integers
-from spclust.auto.scale import fitted, in_other_units
 from spclust.numerics.eight import LANES
 from spclust.parameters import Params
 from spclust.state.creation import configure, empty, enlarged
@@ -38,14 +37,13 @@ def combined(states: Sequence[Structures], params: Params, concurrent: bool) -> 
     while len(states) > group:
         parts = [states[k : k + group] for k in range(0, len(states), group)]
         states = [combined(p, params, concurrent) if len(p) > 1 else p[0] for p in parts]
-    states = in_common_units(states)
     live = sum(state.live for state in states)
     wide = params._replace(n_structures=max(live, params.n_structures))
     s = gathered(states, wide, params.beta if concurrent else 0.0)
     s.w_min = 0.0
     if concurrent:
         s.gamma = s.beta = 0.0
-    s = _reduced_in_units(s, wide, params.n_structures)
+    s = _reduced(s, wide, params.n_structures)
     if concurrent and not s.timed:
         whole = damping_sums(params.beta, s.age[: s.live])
         s.total[: s.live] *= whole / s.damping[: s.live]
@@ -54,23 +52,6 @@ def combined(states: Sequence[Structures], params: Params, concurrent: bool) -> 
         s = gathered([s], params)
     configure(s, params)
     return s
-
-
-def in_common_units(states: Sequence[Structures]) -> Sequence[Structures]:
-    """The same states in the largest units of them all, if units follow the data."""
-    if not states[0].automatic_scale:
-        return states
-    origin = states[0].origin
-    unit = np.max([each.unit for each in states], axis=0)
-    apart = np.max([np.abs(each.origin - origin) for each in states], axis=0)
-    unit = np.where(unit > 0.0, unit, apart)  # what is constant in each of them
-    known = np.where(unit > 0.0, unit, 1.0)
-    converted = []
-    for each in states:
-        ratio = np.where(each.unit > 0.0, each.unit, known) / known
-        converted.append(in_other_units(each, ratio, (each.origin - origin) / known))
-        converted[-1].origin[:], converted[-1].unit[:] = origin, unit
-    return converted
 
 
 def gathered(states: Sequence[Structures], params: Params, fading: float = 0.0) -> Structures:
@@ -87,7 +68,6 @@ def gathered(states: Sequence[Structures], params: Params, fading: float = 0.0) 
     s.largest_rank = max(each.largest_rank for each in states)
     s.timed, s.gap = states[0].timed, states[-1].gap
     s.clock = max(each.clock for each in states)
-    s.origin[:], s.unit[:] = states[0].origin, states[0].unit
     starts = [0]
     for grown in (True, False):  # grown structures come first
         for each in states:
@@ -103,7 +83,6 @@ def gathered(states: Sequence[Structures], params: Params, fading: float = 0.0) 
         earlier += each.seen
     for name in _COUNTERS:
         setattr(s, name, sum(getattr(each, name) for each in states))
-    s.scale_due = s.seen + 1
     kernels.measure_all(s, scratch_for(s))
     return s
 
@@ -123,8 +102,6 @@ def _copy(source: Structures, slots: Integers, target: Structures, places: Integ
         blocks = getattr(source, name)[slots // LANES, :, slots % LANES]
         getattr(target, name)[places // LANES, :, places % LANES] = blocks
     target.numbers[:, places] = source.numbers[:, slots]
-    target.cluster[places] = 0
-    target.scatter[places] = source.scatter[slots]
     target.recent[places] = faded_to(target.clock, source.clock, target.gamma, source.recent[slots])
     if target.kind != LOWRANK:
         target.Sigma[places] = source.Sigma[slots]
@@ -140,19 +117,6 @@ def _copy(source: Structures, slots: Integers, target: Structures, places: Integ
         target.place[place, :rank] = rows
         target.basis[rows] = source.basis[source.place[slot, :rank]]
         target.free_directions -= rank
-
-
-def _reduced_in_units(s: Structures, params: Params, most: int) -> Structures:
-    """A state with so many structures at most; automatic units fit them on the way.
-
-    They do in a stream, too, where structures become fewer for the points that there are.
-    """
-    if not s.automatic_scale:
-        return _reduced(s, params, most)
-    s = fitted(s)
-    while s.live > most:
-        s = fitted(_reduced(s, params, max(most, s.live // 2)))
-    return s
 
 
 def _reduced(s: Structures, params: Params, most: int) -> Structures:

@@ -18,46 +18,69 @@ from spclust.arrays import Booleans, Floats
 from spclust.covariance.export import Covariances, covariances_of
 from spclust.numerics.eight import LANES
 from spclust.state.kinds import DIAGONAL, LOWRANK, SPHERICAL
-from spclust.state.structures import means
+from spclust.stream.automatic_stream import AutomaticStream
+from spclust.stream.mode import AnyStream
 from spclust.stream.stream import Stream
 
 
-def nlt_observed(stream: Stream, x: Floats) -> Floats:
+def nlt_observed(stream: AnyStream, x: Floats) -> Floats:
     """NLT (k,) of x (d,), NaN where missing, in each structure, oldest first. Eq. (4)."""
     q, _ = _distances_and_offsets(stream, x)
+    if isinstance(stream, AutomaticStream):
+        return stream.nlt_of_distances(q)
     with np.errstate(divide="ignore"):
         nlt: Floats = np.logaddexp(0.0, stream.params.exponent * np.log(q))
     return nlt
 
 
-def nearest_observed(stream: Stream, x: Floats) -> int:
+def nearest_observed(stream: AnyStream, x: Floats) -> int:
     """Position, by age, of the structure in which the observed part of x (d,) is most typical."""
     q, _ = _distances_and_offsets(stream, x)
     return int(np.argmin(q))
 
 
-def completed(stream: Stream, x: Floats) -> Floats:
+def completed(stream: AnyStream, x: Floats) -> Floats:
     """Fill x (d,) in with the values expected in the structure of which it is most typical."""
     q, z = _distances_and_offsets(stream, x)
     best = int(np.argmin(q))
-    return _filled(stream, x, best, stream.params.scale * z[best])
+    return _filled(stream, x, best, z[best])
 
 
-def completed_by_heaviest(stream: Stream, x: Floats) -> Floats:
+def completed_by_heaviest(stream: AnyStream, x: Floats) -> Floats:
     """Fill x (d,), which has new features only, in with the mean of the heaviest structure."""
     return _filled(stream, x, int(np.argmax(_weights(stream))), 0.0)
 
 
-def _filled(stream: Stream, x: Floats, structure: int, offset: Floats | float) -> Floats:
+def _filled(stream: AnyStream, x: Floats, structure: int, offset: Floats | float) -> Floats:
     """Return x (d,) with the structure's mean plus the offset where it is missing."""
     missing, whole = np.isnan(x), x.copy()
     whole[missing] = _mean(stream, structure)[missing] + offset
     return whole
 
 
-def _distances_and_offsets(stream: Stream, x: Floats) -> tuple[Floats, Floats]:
-    """Squared distances q (k,) and offsets z (k, missing), oldest first, in units of scale."""
+def _distances_and_offsets(stream: AnyStream, x: Floats) -> tuple[Floats, Floats]:
+    """Squared distances q (k,) and offsets z (k, missing), oldest first, in the unit of the data."""
     observed = ~np.isnan(x)
+    if isinstance(stream, AutomaticStream):
+        q, z = _by_metric(stream, x, observed)
+        return q, z * stream.structures.unit[~observed]
+    q, z = _in_units_of_scale(stream, x, observed)
+    return q, stream.params.scale * z
+
+
+def _by_metric(stream: AutomaticStream, x: Floats, observed: Booleans) -> tuple[Floats, Floats]:
+    """In the automatic mode: one metric for all structures, in coordinates."""
+    s = stream.structures
+    y = stream.coordinates(x) - s.mean[stream.order()]
+    if s.diagonal:
+        white = (y * s.metric[0])[:, observed]
+        return np.einsum("ko,ko->k", white, white), np.zeros((len(y), x.size - white.shape[1]))
+    triangle = s.metric[np.tril_indices(s.d)]
+    return _by_factors(np.tile(triangle, (len(y), 1)), y[:, observed], observed)
+
+
+def _in_units_of_scale(stream: Stream, x: Floats, observed: Booleans) -> tuple[Floats, Floats]:
+    """In the mode of the paper: the covariance of each structure."""
     s = _geometry(stream, x)
     y = s.differences[:, observed]
     if s.low_rank is not None:
@@ -124,14 +147,16 @@ def _geometry(stream: Stream, x: Floats) -> _Geometry:
     return _Geometry(kind, y, s.whiten[blocks, :, lanes], low_rank)
 
 
-def _weights(stream: Stream) -> Floats:
+def _weights(stream: AnyStream) -> Floats:
     """Weight (k,) of each structure, oldest first."""
+    if isinstance(stream, AutomaticStream):
+        return stream.faded_counts()
     s, order = stream.structures, stream.order()
     weights: Floats = s.total[order] / s.damping[order]
     return weights
 
 
-def _mean(stream: Stream, structure: int) -> Floats:
+def _mean(stream: AnyStream, structure: int) -> Floats:
     """Mean (d,) of a structure, counted by age."""
-    mean: Floats = means(stream.structures, stream.order()[structure : structure + 1])[0]
+    mean: Floats = stream.means()[structure]
     return mean

@@ -7,10 +7,9 @@ import numpy as np
 
 from spclust.algorithm import assignment, dbscan, kernels
 from spclust.arrays import Floats, Integers, Rows
-from spclust.auto import hysteresis, scale
 from spclust.covariance.export import covariances_of
 from spclust.numerics.memory import aligned_copy
-from spclust.parameters import Params
+from spclust.parameters import EPS_OF_THE_PAPER, Params
 from spclust.state.scratch import scratch_for, scratch_for_query
 from spclust.state.structures import Structures, means
 from spclust.stream.structure_table import StructureTable
@@ -23,11 +22,11 @@ _WORK_OF_A_THREAD, _WORK_OF_A_STRETCH = 400_000, 300_000
 class StreamQuery:
     """The queries of a stream."""
 
+    automatic = False
     params: Params
     structures: Structures
     _clustering: tuple[float, int, int, Integers] | None
     seen: Any  # points learnt
-    automatic_scale: Any  # True if units follow the data: scale="auto"
     _chunks: Callable[..., Iterator[tuple[slice, Floats]]]
 
     @property
@@ -52,17 +51,8 @@ class StreamQuery:
 
     @property
     def unit(self) -> Floats:
-        """Standard deviation (d,) of a fresh structure, in the unit of the data; 0 if unknown."""
-        unit: Floats = self.params.scale * self.structures.unit
-        return unit
-
-    def automatic_clustering(self) -> Integers:
-        """Cluster (k,) of each structure, oldest first, by the automatic cut. The last is kept."""
-        kept, now = self._clustering, (np.nan, 0, self.seen)
-        if kept is None or kept[1:3] != now[1:]:
-            labels = hysteresis.current_clusters(self.structures, self.order())
-            kept = self._clustering = (*now, labels)
-        return kept[3]
+        """Standard deviation (d,) of a fresh structure, in the unit of the data."""
+        return np.full(self.structures.d, self.params.scale)
 
     def order(self) -> Integers:
         """Slots of the structures, oldest structure first."""
@@ -82,8 +72,7 @@ class StreamQuery:
 
     def clusters(self, eps: float | str, min_samples: int) -> Integers:
         """Cluster (k,) of each structure, oldest first, if those within eps are neighbours."""
-        if isinstance(eps, str):
-            return self.automatic_clustering()
+        eps = EPS_OF_THE_PAPER if isinstance(eps, str) else eps
         return self.clustering(self.limit_of_eps(float(eps)), min_samples)
 
     def clustering(self, limit: float, min_samples: int) -> Integers:
@@ -110,6 +99,12 @@ class StreamQuery:
         copy = Structures(aligned_copy(self.structures.memory))
         kernels.measure_all(copy, scratch_for(copy))
         return copy
+
+    def nlt_of_pairs(self) -> Floats:
+        """-log(1 - D), the sum of both NLT, of each pair of structures (k, k), oldest first."""
+        odds = self.pairs()
+        nlt: Floats = np.logaddexp(0.0, odds) if self.structures.in_logs else np.log1p(odds)
+        return nlt
 
     def nearest(self, X: Rows, threads: int = 1, labels: Integers | None = None) -> Integers:
         """Position (rows,), in order of age, of the structure in which each row is most typical.
@@ -166,8 +161,7 @@ class StreamQuery:
 
     def means(self) -> Floats:
         """Means (k, d) of the structures, oldest first, in the unit of the data."""
-        z = means(self.structures, self.order())
-        return scale.places(self.structures, z) if self.automatic_scale else z
+        return means(self.structures, self.order())
 
     def _for_each_chunk(self, do: Callable[[slice, Floats], None], X: Rows, threads: int) -> None:
         """Call `do`, which only reads the state, for each chunk of X, on several threads.

@@ -1,16 +1,15 @@
-"""One stream: its state, and learning. `query` has everything that only reads.
+"""One stream in the mode of the paper: its state, and learning. `query` has what only reads.
 
 The interfaces of the library (scikit-learn and others) hold one of these and do no arithmetic.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from spclust.algorithm import kernels
 from spclust.arrays import Floats, Rows
-from spclust.auto import hysteresis, scale
 from spclust.numerics.memory import aligned_copy
 from spclust.parameters import Params
 from spclust.state.creation import configure, empty, enlarged, extents, first_room
@@ -18,6 +17,7 @@ from spclust.state.kinds import FULL
 from spclust.state.scratch import Scratch, scratch_for
 from spclust.state.structures import Structures
 from spclust.stream.combination import combined
+from spclust.stream.point_learner import PointLearner
 from spclust.stream.query import StreamQuery
 
 # Rows converted and handed to a kernel at a time: large enough to hide the call, small enough
@@ -26,18 +26,6 @@ from spclust.stream.query import StreamQuery
 _LARGEST_CHUNK = 65_536
 _CHUNK_WORK = 1e9  # multiplications
 _LARGEST_CHUNK_NUMBERS = 1_000_000
-
-
-class PointLearner(NamedTuple):
-    """What learning one point at a time needs: learn(memory, x, scratch, 1).
-
-    It returns 1 if the point was learnt, -1 if then `Stream.finish` has to be called, and 0 if
-    nothing was done.
-    """
-
-    learn: Callable[[Floats, Floats, Floats, int], int]
-    memory: Floats
-    scratch: Floats
 
 
 class Stream(StreamQuery):
@@ -102,11 +90,6 @@ class Stream(StreamQuery):
         """The last time stamp, if points have any."""
         return self.structures.clock if self.structures.timed else None
 
-    @property
-    def automatic_scale(self) -> bool:
-        """True if units follow the data: scale="auto"."""
-        return self.structures.automatic_scale
-
     def configure(self, params: Params) -> None:
         """Use other decay and pruning parameters from now on."""
         configure(self.structures, params)
@@ -120,42 +103,11 @@ class Stream(StreamQuery):
         """
         if self.seen == 0 and len(X):
             self.structures.timed = t is not None
-            if self.automatic_scale:
-                scale.begin(self.structures, np.asarray(X[0], dtype=np.float64))
-        at = 0
-        while at < len(X):
-            self._renew_if_due()  # the last call may have been interrupted before it
-            until = int(min(len(X), max(at + 1, at + self._due() - self.seen)))
-            if self.automatic_scale:
-                scale.learn_units(self.structures, X[at:until])
-            for part, rows in self._chunks(X, at, until):
-                if t is not None:
-                    rows = np.column_stack([t[part], rows.reshape(-1, X.shape[1])]).reshape(-1)
-                    rows.flags.writeable = False
-                self._learn_flat(rows)
-            at = until
-        self._renew_if_due()
-
-    def _due(self) -> float:
-        """Points that will have been learnt when the automatic scale or cut is renewed."""
-        due = self.structures.scale_due if self.automatic_scale else np.inf
-        return float(min(due, self.structures.cut_due if self.params.automatic_cut else np.inf))
-
-    def _renew_if_due(self) -> None:
-        """Renew the automatic scale and the automatic cut if they are due."""
-        if self._due() <= self.seen and kernels.is_unfinished(self.structures):
-            self.finish()  # the last call may have been interrupted before it
-        if self.automatic_scale and 0 < self.structures.scale_due <= self.seen:
-            self._renew_scale()
-        if self.params.automatic_cut and self.structures.cut_due <= self.seen:
-            hysteresis.decide(self.structures)
-            self._clustering = None
-
-    def _renew_scale(self) -> None:
-        due, structures = scale.next_due(self.structures), scale.fitted(self.structures)
-        structures.scale_due = due
-        if structures is not self.structures:
-            self._use(lambda: structures, structures.d, structures.memory.size)
+        for part, rows in self._chunks(X):
+            if t is not None:
+                rows = np.column_stack([t[part], rows.reshape(-1, X.shape[1])]).reshape(-1)
+                rows.flags.writeable = False
+            self._learn_flat(rows)
 
     def _learn_flat(self, rows: Floats) -> None:
         row = kernels.learn(self.structures, rows, self.scratch)
@@ -171,45 +123,7 @@ class Stream(StreamQuery):
     def point_learner(self) -> PointLearner:
         """What learning one point at a time needs."""
         learn = kernels.learning_kernel(self.structures.kernel_kind)
-        if self.automatic_scale:
-            learn = self._learner_in_units(learn)
-        elif self.params.automatic_cut:
-            learn = self._learner_until_due(learn)
         return PointLearner(learn, self.structures.memory, self.scratch.memory)
-
-    def _learner_in_units(self, learn: Any) -> Any:
-        """A learner of one point in the unit of the data; it returns 0 if `learn` has to do it.
-
-        That is the case if a unit is not known yet, or if the scale is due.
-        """
-        s, due = self.structures, self._due()  # a renewal makes a new learner
-        d, stamps = s.d, int(s.timed)
-        if not np.all(s.unit > 0.0):
-            due = 0.0
-
-        def learn_in_units(memory: Floats, x: Floats, scratch: Floats, rows: int) -> int:
-            if s.seen + 1 >= due or x.size != d + stamps:
-                return 0
-            plain = np.ascontiguousarray(x[stamps:])  # else another kernel compiles
-            point = scale.in_units(plain.reshape(1, d), s.origin, s.unit).reshape(d)
-            if stamps:
-                point = np.concatenate([x[:stamps], point])
-            learnt: int = learn(memory, point, scratch, rows)
-            return learnt
-
-        return learn_in_units
-
-    def _learner_until_due(self, learn: Any) -> Any:
-        """A learner of one point; it returns 0 when the automatic cut is due."""
-        s = self.structures
-
-        def learn_until_due(memory: Floats, x: Floats, scratch: Floats, rows: int) -> int:
-            if s.seen + 1 >= s.cut_due:
-                return 0
-            learnt: int = learn(memory, x, scratch, rows)
-            return learnt
-
-        return learn_until_due
 
     def _chunks(
         self, X: Rows, start: int = 0, stop: int | None = None
@@ -224,9 +138,6 @@ class Stream(StreamQuery):
         end = len(X) if stop is None else stop
         for first in range(start, end, size):
             part = slice(first, min(first + size, end))
-            if self.automatic_scale:
-                rows = scale.coordinates(self.structures, X[part]).reshape(-1)
-            else:
-                rows = np.ascontiguousarray(X[part], dtype=np.float64).reshape(-1)
+            rows = np.ascontiguousarray(X[part], dtype=np.float64).reshape(-1)
             rows.flags.writeable = False
             yield part, rows

@@ -9,10 +9,10 @@ from spclust.jit.decorators import kernel, part
 from spclust.numerics.eight import LANES
 from spclust.state.kinds import FULL, LOWRANK
 from spclust.state.structures import Structures, in_kernel
-from spclust.stream.stream import Stream
+from spclust.stream.automatic_stream import AutomaticStream
+from spclust.stream.mode import AnyStream
 
 NOBODY = -1
-_LARGEST = np.finfo(np.float64).max
 
 
 class Observation(NamedTuple):
@@ -21,7 +21,7 @@ class Observation(NamedTuple):
     seen: int  # points learnt
     id: Integers  # (k,) in order
     cluster: Integers  # (k,) 0, 1, ...; -1 is noise
-    weight: Floats  # (k,) damped sum of the typicalities of recent points
+    weight: Floats  # (k,) damped sum of typicalities, or number, of recent points
     mean: Floats  # (k, d)
     variance: Floats  # (k,) of a feature, on average
 
@@ -37,10 +37,14 @@ class Matches(NamedTuple):
     homes: Integers  # (n,) cluster where most of each cluster id is, or NOBODY
 
 
-def observe(stream: Stream, labels: Integers) -> Observation:
+def observe(stream: AnyStream, labels: Integers) -> Observation:
     """Observe the structures of a stream, oldest first, with their labels (k,)."""
-    memory, order = stream.structures.memory, stream.order()
-    ids, weights, means, variances = read_structures(memory, order)
+    order = stream.order()
+    if isinstance(stream, AutomaticStream):
+        ids, weights, means = stream.structures.id[order], stream.faded_counts(), stream.means()
+        variances = (stream.deviations() ** 2).mean(axis=1)
+    else:
+        ids, weights, means, variances = read_structures(stream.structures.memory, order)
     return Observation(stream.seen, ids, labels, weights, means, variances)
 
 
@@ -55,17 +59,14 @@ def read_structures(memory: Floats, order: Integers) -> tuple[Integers, Floats, 
     k, d = order.size, s.d
     ids, weights = np.empty(k, np.int64), np.empty(k)
     means, variances = np.empty((k, d)), np.empty(k)
-    square = 0.0
-    for c in range(d):
-        square += (s.scale * s.unit[c]) ** 2 / d
+    square = s.scale**2
     for i in range(k):
         slot = order[i]
         ids[i], weights[i] = s.id[slot], s.total[slot]
         variances[i] = square * mean_variance(slot, s)
         b, lane = slot // LANES, slot % LANES
         for c in range(d):
-            place = s.origin[c] + s.unit[c] * (s.anchor[b, c, lane] + s.drift[b, c, lane])
-            means[i, c] = min(max(place, -_LARGEST), _LARGEST)
+            means[i, c] = s.anchor[b, c, lane] + s.drift[b, c, lane]
     return ids, weights, means, variances
 
 

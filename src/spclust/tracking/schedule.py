@@ -3,15 +3,16 @@
 from collections.abc import Callable
 
 from spclust.arrays import Floats, Integers, Rows
-from spclust.stream.stream import PointLearner, Stream
+from spclust.stream.mode import AnyStream
+from spclust.stream.point_learner import PointLearner
 from spclust.tracking.observation import observe
 from spclust.tracking.tracker import Tracker
 
-Labels = Callable[[Stream], Integers]  # clusters (k,) of the structures, oldest first
+Labels = Callable[[AnyStream], Integers]  # clusters (k,) of the structures, oldest first
 
 
 def learn_and_observe(
-    stream: Stream, rows: Rows, times: Floats | None, tracker: Tracker, every: int, labels: Labels
+    stream: AnyStream, rows: Rows, times: Floats | None, tracker: Tracker, every: int, labels: Labels
 ) -> None:
     """Learn rows, and observe the clusters whenever `every` points were learnt."""
     at = 0
@@ -25,13 +26,13 @@ def learn_and_observe(
         at = until
 
 
-def observe_if_due(stream: Stream, tracker: Tracker, every: int, labels: Labels) -> None:
+def observe_if_due(stream: AnyStream, tracker: Tracker, every: int, labels: Labels) -> None:
     """Observe the clusters if it is time to."""
     if stream.seen % every == 0 and tracker.observed_at < stream.seen:
         tracker.observe(observe(stream, labels(stream)))
 
 
-def observing_learner(stream: Stream, tracker: Tracker, every: int, labels: Labels) -> PointLearner:
+def observing_learner(stream: AnyStream, tracker: Tracker, every: int, labels: Labels) -> PointLearner:
     """What learning one point at a time needs; it observes the clusters when it is time to."""
     plain, s = stream.point_learner(), stream.structures
 

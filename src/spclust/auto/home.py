@@ -1,0 +1,87 @@
+"""Home: where enough points are; and the typicality of a point by its distance from home.
+
+A structure's reach is the distance within which it finds three times the mass that structures have
+on average, its own included. So a lone point is no home: its reach ends where other points are. The
+squared distance of a point from home is
+
+    q = min over structures of max(|z - z_i|^2, reach_i^2)
+
+Two quantiles of the q of the last points, each taken before the point was learnt, calibrate it: q is
+replaced by the power of it that is 1/3 for the median and 1 for the quantile of 95 %. With that
+distance typicality is Eq. 1, odds = q^(1/(m-1)), whatever the unit, N and the number of features:
+with m = 1.5, 0.9 for the median of recent points, and less than 1/2 for one in twenty.
+"""
+
+import numpy as np
+
+from spclust.arrays import Floats
+from spclust.jit.decorators import kernel, part
+from spclust.numerics.eight import LANES, larger_of, load, same, smaller_of, smallest_of
+from spclust.numerics.smallest import smallest
+from spclust.state.automatic_structures import AutomaticStructures, automatic_in_kernel
+
+_ENOUGH = 3.0  # of the mean mass of structures
+_MEDIAN, _RARE = 0.5, 0.95
+_OF_MEDIAN = 1.0 / 3.0  # what the distance of the median becomes
+_LARGEST_POWER = 16.0  # if recent distances hardly differ
+_SMALLEST = 1e-300
+
+
+@part
+def distance_from_home(distance: Floats, s: AutomaticStructures) -> float:
+    """Squared distance from home of a point, from those to all structures (n,)."""
+    least, k = same(np.inf), s.live // LANES * LANES
+    for b in range(0, k, LANES):
+        least = smaller_of(least, larger_of(load(distance, b), load(s.reach, b)))
+    found = smallest_of(least)
+    for i in range(k, s.live):
+        found = min(found, max(distance[i], s.reach[i]))
+    return found
+
+
+@kernel
+def find_reaches(memory: Floats) -> None:
+    """Find the reach of every structure. Modified in place: the state."""
+    s = automatic_in_kernel(memory)
+    live, enough = s.live, 0.0
+    for i in range(live):
+        enough += _ENOUGH * s.mass[i] / live
+    squares = np.empty(s.n)
+    for i in range(live):
+        block, lane, mass, reach = s.z[i // LANES], i % LANES, 0.0, 0.0
+        for j in range(live):
+            total = 0.0
+            for c in range(s.d):
+                total += (s.z[j // LANES, c, j % LANES] - block[c, lane]) ** 2
+            squares[j] = total
+        while mass < enough:
+            least = smallest(squares, 0, live)
+            if least == np.inf:
+                break
+            reach = least
+            for j in range(live):
+                if squares[j] == least:
+                    mass += s.mass[j]
+                    squares[j] = np.inf
+        s.reach[i] = reach
+
+
+def calibration(s: AutomaticStructures) -> tuple[float, float]:
+    """Scale and power (eta, p) with which (q / eta)^p is the calibrated squared distance."""
+    recent = s.recent[s.recent < np.inf]
+    if recent.size == 0:
+        return 1.0, 1.0
+    median, rare = np.quantile(recent, (_MEDIAN, _RARE))
+    rare = max(float(rare), _SMALLEST)
+    ratio = float(median) / rare
+    power = _LARGEST_POWER
+    if ratio < _OF_MEDIAN ** (1.0 / _LARGEST_POWER):
+        power = float(np.log(_OF_MEDIAN) / np.log(max(ratio, _SMALLEST)))
+    return rare, power
+
+
+def calibrated_odds(q: Floats, s: AutomaticStructures) -> Floats:
+    """Odds (1 - u) / u of typicalities, of squared distances from home; Eq. 1."""
+    eta, power = calibration(s)
+    odds: Floats = (q / eta) ** (power * s.exponent)
+    return odds

@@ -1,0 +1,85 @@
+"""The metric: distances in units of what varies inside of structures.
+
+A point of coordinates y is z = A y in the metric, and A^T A is the inverse of
+
+    W + (0.05)^2 diag(width^2)
+
+W is the scatter within structures, pooled over all of them and divided by their mass. The second
+term keeps the metric finite in directions in which structures do not vary; `width` is the standard
+deviation of all points in a feature. So clusters of any unit and orientation become about round.
+
+Lone points cannot inflate it: of W the widest structures of a tenth of the mass are left out, and of
+`width` a twentieth of the mass at each end of a feature.
+"""
+
+import numpy as np
+
+from spclust.arrays import Floats
+from spclust.state.automatic_structures import AutomaticStructures, write_z
+
+_RIDGE = 0.05
+_TAIL = 0.05
+_WIDEST = 0.1
+
+
+def renew_metric(s: AutomaticStructures) -> None:
+    """Fit the metric to the structures, and measure all of them in it. Modified in place: s."""
+    k = s.live
+    mass, mean, scatter = s.mass[:k], s.mean[:k], s.scatter[:k]
+    variances = scatter[:, 0] if s.diagonal else np.einsum("kcc->kc", scatter)
+    s.width[:] = widths(mass, mean, variances)
+    known = s.width > 0.0
+    per_width = 1.0 / np.where(known, s.width, 1.0)
+    narrow = narrow_ones(mass, (variances * per_width**2).sum(axis=1))
+    pooled = scatter[narrow].sum(axis=0) / mass[narrow].sum()
+    # In units of the widths: a feature may be 10^6 times as large as another one.
+    if s.diagonal:
+        s.metric[0] = per_width / np.sqrt(pooled[0] * per_width**2 + _RIDGE**2)
+    else:
+        W = per_width[:, np.newaxis] * pooled * per_width + _RIDGE**2 * np.eye(s.d)
+        s.metric[:] = np.linalg.inv(np.linalg.cholesky(W)) * per_width
+        s.metric[:] = np.tril(s.metric)
+    write_z(s, in_metric(s, mean))
+
+
+def widths(mass: Floats, mean: Floats, variances: Floats) -> Floats:
+    """Standard deviation (d,) of most points in each feature; of all, if most are in one place.
+
+    Of structures of some mass (k,), mean (k, d) and variances times mass (k, d).
+    """
+    order = np.argsort(mean, axis=0, kind="stable")
+    sorted_mass = mass[order]
+    upto = np.cumsum(sorted_mass, axis=0)
+    kept = np.zeros(mean.shape, dtype=np.bool_)
+    inside = (upto > _TAIL * upto[-1]) & (upto - sorted_mass < (1.0 - _TAIL) * upto[-1])
+    np.put_along_axis(kept, order, inside, axis=0)
+    width = _deviations(mass, mean, variances, kept)
+    alike = width == 0.0
+    if alike.any():
+        width[alike] = _deviations(mass, mean, variances, np.ones_like(kept))[alike]
+    return width
+
+
+def _deviations(mass: Floats, mean: Floats, variances: Floats, kept: Floats) -> Floats:
+    """Standard deviation (d,) of the points of the structures that are `kept` (k, d)."""
+    shares = mass[:, np.newaxis] * kept
+    total = shares.sum(axis=0)
+    middle = (shares * mean).sum(axis=0) / total
+    squares = (shares * (mean - middle) ** 2 + variances * kept).sum(axis=0)
+    deviations: Floats = np.sqrt(squares / total)
+    return deviations
+
+
+def narrow_ones(mass: Floats, scatter: Floats) -> Floats:
+    """True (k,) for structures but the widest ones, by scatter (k,) divided by mass (k,)."""
+    order = np.argsort(scatter / mass, kind="stable")
+    before = np.cumsum(mass[order]) - mass[order]
+    narrow = np.zeros(mass.size, dtype=np.bool_)
+    narrow[order] = before < (1.0 - _WIDEST) * mass.sum()
+    return narrow
+
+
+def in_metric(s: AutomaticStructures, y: Floats) -> Floats:
+    """Coordinates y (n, d) in the metric (n, d)."""
+    z: Floats = y * s.metric[0] if s.diagonal else y @ s.metric.T
+    return z

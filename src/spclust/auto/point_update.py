@@ -1,0 +1,190 @@
+"""The online phase of the automatic mode, from the top down: what one point changes.
+
+Follow one point: `learn_points` hands it to `update`. Masses of older points fade (`pass_time`). Its
+distances to all structures are measured (`measure_point`), and the clock of the nearest cluster
+advances (`note_arrival`). While there are fewer than N structures it becomes a structure of its
+own. Otherwise the two structures that cost least to merge are merged, the point being one of them:
+either a structure absorbs the point, or two structures become one and the point gets the free slot.
+
+What is forgotten, the metric and the clusters are renewed every so many points, by `auto.renewal`.
+"""
+
+import numpy as np
+
+from spclust.arrays import Floats
+from spclust.auto.distance import into_metric, write_coordinates, write_distances
+from spclust.auto.home import distance_from_home
+from spclust.auto.merge_cost import cheapest_pair, connect_point, merge_costs, refresh_costs
+from spclust.auto.moments import add_moments, add_point, found
+from spclust.jit.decorators import outlined, part
+from spclust.numerics.eight import LANES, load, same, store
+from spclust.numerics.smallest import first_smallest
+from spclust.state.automatic_structures import AutomaticStructures
+
+POINT = -1  # in place of a slot: the point that is being learnt
+_LARGEST_POINT_MASS = 2.0**20  # then all masses are divided by a power of two, which is exact
+_LONGEST_GAP = 500.0  # half-lives: what is older has no influence left
+_LEAST_MASS = 1e-100  # of a structure that faded long ago
+
+
+@part
+def learn_points(rows: int, X: Floats, s: AutomaticStructures) -> int:
+    """Learn the rows of X until a renewal is due, or one cannot be learnt yet.
+
+    X holds just so many rows, one after the other; if not, none is learnt. Returns the number of
+    rows learnt. A row is not learnt if it is not finite, or if it is the first to differ in a
+    feature, which then needs a unit. Modified in place: s.
+    """
+    if X.size != rows * (s.d + s.timed) or (X.size > 1 and X.strides[0] != X.itemsize):
+        return 0
+    for row in range(rows):
+        if s.seen >= s.renewal_due or not take(X, row * (s.d + s.timed), s):
+            return row
+        update(s)
+    return rows
+
+
+@part
+def update(s: AutomaticStructures) -> None:
+    """Learn the point s.point. Modified in place: s."""
+    measure_point(s)
+    note_arrival(s)
+    slot, changed = s.live, POINT
+    if s.live == s.capacity:
+        older, newer = cheapest_pair(s)
+        if newer == POINT:
+            absorb(older, s)
+        else:
+            changed, slot = merge(older, newer, s)
+    if slot < s.capacity:
+        insert(slot, s)
+        connect_point(slot, s)
+    if changed != POINT:
+        refresh_costs(changed, s)
+    s.seen += 1
+
+
+@part
+def take(X: Floats, start: int, s: AutomaticStructures) -> bool:
+    """Make a row of X the point, in coordinates; False if it cannot be learnt yet.
+
+    Modified in place: s.
+    """
+    now = X[start]
+    if not write_coordinates(X, start + s.timed, s.point, s):
+        return False
+    gap = 1.0
+    if s.timed:
+        gap = now - s.clock
+        s.clock = now
+    if s.seen > 0 and s.half_life < np.inf:
+        pass_time(gap / s.half_life, s)
+    return True
+
+
+@part
+def pass_time(half_lives: float, s: AutomaticStructures) -> None:
+    """Let the masses of all points so far fade beside that of the next one. Modified in place: s."""
+    s.point_mass *= 2.0 ** min(half_lives, _LONGEST_GAP)
+    if s.point_mass > _LARGEST_POINT_MASS:
+        divide_masses(s)
+
+
+@outlined
+def divide_masses(s: AutomaticStructures) -> None:
+    """Divide all masses by a power of two, so that a point has one of 1 to 2.
+
+    Modified in place: s.
+    """
+    factor = 2.0 ** -np.floor(np.log2(s.point_mass))
+    s.point_mass *= factor
+    for i in range(s.live):
+        s.mass[i] = max(s.mass[i] * factor, _LEAST_MASS)
+        s.clock_then[i] /= factor
+        s.least[i] *= factor * factor
+        for j in range(s.live):
+            s.cost[i, j] *= factor * factor
+        for r in range(s.rows):
+            for c in range(s.d):
+                s.scatter[i, r, c] *= factor
+    for k in range(s.clusters):
+        s.cluster_mass[k] = max(s.cluster_mass[k] * factor, _LEAST_MASS)
+        s.cluster_clock[k] /= factor
+
+
+@part
+def measure_point(s: AutomaticStructures) -> None:
+    """The point in the metric, its distances, and its costs of merging. Modified in place: s."""
+    into_metric(s.point, s.point_z, s)
+    write_distances(s.point_z, s.point_distance, s)
+    mass, distance, cost = same(s.point_mass), s.point_distance, s.point_cost
+    for b in range(0, s.live, LANES):
+        store(merge_costs(mass, load(s.mass, b), load(distance, b)), cost, b)
+    s.measured += s.live
+
+
+@part
+def note_arrival(s: AutomaticStructures) -> None:
+    """Keep the distance from home, and advance the clock of the nearest cluster.
+
+    The clock grows by 1 / mass, so that a structure of mass M should have had M (clock - clock_then)
+    of its points since then. Modified in place: s.
+    """
+    cluster = 0
+    if s.live > 0:
+        nearest = first_smallest(s.point_distance, s.id, s.live)
+        s.recent[s.seen % s.recents] = distance_from_home(s.point_distance, s)
+        cluster = s.cluster[nearest]
+    s.cluster_mass[cluster] += s.point_mass
+    s.cluster_clock[cluster] += 1.0 / s.cluster_mass[cluster]
+    s.point_cluster = cluster
+
+
+@part
+def missed_points(slot: int, s: AutomaticStructures) -> float:
+    """How many points of its cluster a structure should have had since its last one."""
+    clock = s.cluster_clock[s.cluster[slot]]
+    return s.missed[slot] + s.mass[slot] * (clock - s.clock_then[slot])
+
+
+@part
+def absorb(slot: int, s: AutomaticStructures) -> None:
+    """The structure in a slot absorbs the point. Modified in place: s."""
+    own, theirs = s.cluster[slot], s.point_cluster
+    if own != theirs:
+        s.cluster_mass[theirs] -= s.point_mass
+        s.cluster_mass[own] += s.point_mass
+    add_point(slot, s)
+    s.missed[slot], s.clock_then[slot] = 0.0, s.cluster_clock[own]
+    s.merged += 1
+    refresh_costs(slot, s)
+
+
+@part
+def merge(older: int, newer: int, s: AutomaticStructures) -> tuple[int, int]:
+    """Merge two structures; the slot of the heavier one keeps both, the other becomes free.
+
+    Modified in place: s.
+    """
+    keeper, other = (older, newer) if s.mass[older] >= s.mass[newer] else (newer, older)
+    own, theirs = s.cluster[keeper], s.cluster[other]
+    if own != theirs:
+        s.cluster_mass[theirs] -= s.mass[other]
+        s.cluster_mass[own] += s.mass[other]
+    s.missed[keeper] = min(missed_points(keeper, s), missed_points(other, s))
+    s.clock_then[keeper] = s.cluster_clock[own]
+    add_moments(keeper, other, s)
+    s.id[keeper] = s.id[older]
+    s.merged += 1
+    return keeper, other
+
+
+@part
+def insert(slot: int, s: AutomaticStructures) -> None:
+    """Give the point a structure of its own. Modified in place: s."""
+    found(slot, s)
+    s.id[slot], s.cluster[slot] = s.seen, s.point_cluster
+    s.missed[slot], s.clock_then[slot] = 0.0, s.cluster_clock[s.point_cluster]
+    s.reach[slot] = np.inf  # until the next renewal it is no home
+    if slot == s.live:
+        s.live += 1

@@ -1,0 +1,72 @@
+"""Forgetting: which structures are removed, with a half-life.
+
+A structure is removed when it has faded to a quarter of a point (a lone point lives two
+half-lives), or when its cluster has gone on without it: `missed` is the number of points of its
+cluster that it should have had since its last one. So what a moving cluster leaves behind is
+removed by evidence, while a cluster that is silent as a whole only fades.
+"""
+
+import numpy as np
+
+from spclust.arrays import Booleans, Floats, Integers
+from spclust.state.automatic_structures import AutomaticStructures, read_z, write_z
+
+_FADED = 0.25  # of the mass of a point
+_SILENT = 5.0  # points missed: of a Poisson variable of this mean, 0 has a probability of 0.007
+_BOTH_SILENT = 2.0  # points missed by a structure and by the one that it would be merged with
+_PER_STRUCTURE = (
+    *("mean", "scatter", "mass", "count", "id", "cluster", "missed", "clock_then", "reach"),
+)
+
+
+def missed(s: AutomaticStructures) -> Floats:
+    """How many points of its cluster each structure (k,) should have had since its last one."""
+    k = s.live
+    clock = s.cluster_clock[s.cluster[:k]]
+    points: Floats = s.missed[:k] + s.mass[:k] * (clock - s.clock_then[:k])
+    return points
+
+
+def forgotten(s: AutomaticStructures) -> Booleans:
+    """True (k,) for structures that are to be removed; never for all of them."""
+    e, mass = missed(s), s.mass[: s.live]
+    partners = e[s.partner[: s.live]]
+    gone = (mass < _FADED * s.point_mass) | (e > _SILENT)
+    gone |= (e > _BOTH_SILENT) & (partners > _BOTH_SILENT)
+    if gone.all():
+        gone[np.argmax(mass)] = False
+    return gone
+
+
+def remove_forgotten(s: AutomaticStructures) -> None:
+    """Remove structures that are forgotten, if memory is full. Modified in place: s."""
+    if s.live < s.capacity:
+        return
+    gone = forgotten(s)
+    if not gone.any():
+        return
+    np.subtract.at(s.cluster_mass, s.cluster[: s.live][gone], s.mass[: s.live][gone])
+    s.removed += int(s.count[: s.live][gone].sum())
+    keep(s, np.flatnonzero(~gone))
+
+
+def keep(s: AutomaticStructures, slots: Integers) -> None:
+    """Move the structures in some slots to the first ones; all others go. Modified in place: s."""
+    k = slots.size
+    for name in _PER_STRUCTURE:
+        s.views[name][:k] = s.views[name][slots]
+    write_z(s, read_z(s, slots))
+    s.cost[:k, :k] = s.cost[np.ix_(slots, slots)]
+    s.live = k
+    find_partners(s)
+
+
+def find_partners(s: AutomaticStructures) -> None:
+    """Find the smallest cost of each structure; of equal ones the oldest. Modified in place: s."""
+    k = s.live
+    by_age = np.argsort(s.id[:k])
+    costs = s.cost[:k, :k][:, by_age]
+    s.partner[:k] = by_age[np.argmin(costs, axis=1)] if k > 1 else -1
+    s.least[:k] = costs.min(axis=1, initial=np.inf)
+
+

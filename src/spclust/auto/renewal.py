@@ -1,0 +1,70 @@
+"""Renewal: what is done every so many points. Structures go, the metric and the clusters follow.
+
+With a half-life everything follows the stream: every N points what is forgotten is removed and the
+metric is fitted, and every 5 N points structures are assigned to clusters. Without one, the metric
+is fitted whenever the number of points has grown by a fifth, and clusters are read when asked for.
+"""
+
+import numpy as np
+
+from spclust.arrays import Floats, Integers
+from spclust.auto.evidence import clusters_of
+from spclust.auto.home import find_reaches
+from spclust.auto.merge_cost import measure_costs
+from spclust.auto.metric import renew_metric
+from spclust.auto.removal import find_partners, missed, remove_forgotten
+from spclust.state.automatic_structures import AutomaticStructures
+
+_GROWTH = 1.2
+_READ = 5  # renewals between two assignments to clusters
+
+
+def learn_units(s: AutomaticStructures, x: Floats) -> None:
+    """Give a unit to features in which x (d,) is the first to differ. Modified in place: s."""
+    offset = np.abs(x - s.origin)
+    if not np.all(np.isfinite(offset)):
+        raise ValueError("A number is not finite, or too far from the first point.")
+    for c in np.flatnonzero((s.unit == 0.0) & (offset > 0.0)):
+        s.unit[c] = 2.0 ** np.clip(np.ceil(np.log2(offset[c])), -1000.0, 1000.0)
+
+
+def next_renewal(s: AutomaticStructures) -> int:
+    """Points that will have been learnt at the next renewal."""
+    seen, n = s.seen, s.capacity
+    if seen < n:
+        return min(2 * seen, n)
+    return seen + n if s.half_life < np.inf else max(seen + n, int(_GROWTH * seen))
+
+
+def renew(s: AutomaticStructures) -> None:
+    """Remove what is forgotten; fit the metric; assign clusters. Modified in place: s."""
+    s.renewal_due = next_renewal(s)
+    fades = s.half_life < np.inf
+    if fades:
+        remove_forgotten(s)
+    measure(s)
+    if fades and s.live > 2 and s.seen % (_READ * s.capacity) == 0:
+        assign(s, clusters_of(s))
+
+
+def measure(s: AutomaticStructures) -> None:
+    """Fit the metric, and measure everything in it. Modified in place: s."""
+    renew_metric(s)
+    measure_costs(s.memory)
+    find_partners(s)
+    find_reaches(s.memory)
+
+
+def assign(s: AutomaticStructures, labels: Integers) -> None:
+    """Assign the structures to clusters, by labels (k,), -1 for none. Modified in place: s.
+
+    What they missed until now is kept; the clocks of the clusters start anew. Strays have one clock.
+    """
+    k = s.live
+    s.missed[:k], s.clock_then[:k] = missed(s), 0.0
+    clusters = int(labels.max(initial=-1)) + 1
+    s.cluster[:k] = np.where(labels >= 0, labels, clusters)
+    s.clusters = clusters + int(np.any(labels < 0))
+    s.cluster_clock[:] = 0.0
+    s.cluster_mass[:] = 0.0
+    np.add.at(s.cluster_mass, s.cluster[:k], s.mass[:k])

@@ -1,0 +1,173 @@
+"""Separation: whether two groups of structures are two clusters, or one cut in two.
+
+Both are projected onto the line through their centres. There the density of their points is the sum
+of a normal density for each structure, with its mass and its variance along the line, widened by a
+bandwidth. Two clusters have a valley between two peaks. The groups are separate if a valley is
+deeper than counting explains: with the kernels K_p and K_v of the structures at the lower peak and in
+the valley, the difference sum n (K_p - K_v) has the variance sum n (K_p - K_v)^2, because the number
+of points of a structure is a Poisson variable. The largest ratio along the line is `separation`.
+
+Of two groups that are not separate, the lighter one may be a stray: nothing is between them, but it
+has too few points to be a cluster, such as outliers, or a cluster that has just begun. It belongs to
+no cluster. Otherwise the two are one cluster.
+"""
+
+import numpy as np
+
+from spclust.arrays import Booleans, Floats, Integers
+from spclust.jit.decorators import allocating, kernel
+
+_PLACES = 41  # along the line, where the density is computed
+_RIPPLE = 0.04  # of the density: what the tiling by structures adds to a uniform density
+_NEGLIGIBLE = 40.0  # e^-40 is no density
+_EMPTY = 0.1  # of the density of the lower peak: with less there is nothing in the valley
+_STRAY = -1
+
+
+@kernel
+def separate_groups(
+    z: Floats, mass: Floats, covariance: Floats, proposed: Integers, limit: float
+) -> Integers:
+    """Labels (k,) after the least separate two groups were merged, until all are separate.
+
+    Of structures with means z (k, d), masses (k,) and covariances (k, d, d), or their diagonals
+    (k, 1, d), in `proposed` groups (k,). Two are separate if `separation` is above `limit`.
+    """
+    labels = proposed.copy()
+    groups = labels.max() + 1
+    masses = np.zeros(groups)
+    for i in range(labels.size):
+        masses[labels[i]] += mass[i]
+    ratio, valley = np.full((groups, groups), np.inf), np.ones((groups, groups))
+    for a in range(groups):
+        for b in range(a):
+            ratio[a, b], valley[a, b] = separation_of(a, b, labels, z, mass, covariance)
+    while True:
+        least, a, b = limit, -1, -1
+        for i in range(groups):
+            for j in range(i):
+                if ratio[i, j] <= least:
+                    least, a, b = ratio[i, j], i, j
+        if a < 0:
+            return labels
+        gone, into = (a, b) if masses[a] < masses[b] else (b, a)
+        stray = valley[a, b] < _EMPTY
+        for i in range(labels.size):
+            if labels[i] == gone:
+                labels[i] = _STRAY if stray else into
+        masses[into] += 0.0 if stray else masses[gone]
+        for c in range(groups):
+            others = ratio[max(gone, c), min(gone, c)] < np.inf
+            ratio[max(gone, c), min(gone, c)] = np.inf
+            if not stray and others and c != into:
+                i, j = max(into, c), min(into, c)
+                ratio[i, j], valley[i, j] = separation_of(i, j, labels, z, mass, covariance)
+
+
+@allocating
+def separation_of(
+    a: int, b: int, labels: Integers, z: Floats, mass: Floats, covariance: Floats
+) -> tuple[float, float]:
+    """`separation` of two groups on the line through their centres."""
+    k, d = z.shape
+    line, mass_a, mass_b, many = np.zeros(d), 0.0, 0.0, 0
+    for i in range(k):
+        if labels[i] == a:
+            mass_a += mass[i]
+            many += 1
+        elif labels[i] == b:
+            mass_b += mass[i]
+            many += 1
+    for i in range(k):
+        if labels[i] == a:
+            line -= mass[i] / mass_a * z[i]
+        elif labels[i] == b:
+            line += mass[i] / mass_b * z[i]
+    length = np.sqrt((line * line).sum())
+    if length == 0.0:
+        return 0.0, 1.0
+    line /= length
+    place, variance, n = np.zeros(many), np.zeros(many), np.empty(many)
+    second, many = np.empty(many, np.bool_), 0
+    for i in range(k):
+        if labels[i] in (a, b):
+            place[many] = (line * z[i]).sum()
+            variance[many] = variance_along(line, covariance[i])
+            n[many], second[many] = mass[i], labels[i] == b
+            many += 1
+    return separation(place, variance, n, second)
+
+
+@allocating
+def variance_along(line: Floats, covariance: Floats) -> float:
+    """Variance of a structure along a line (d,) of length 1."""
+    total = 0.0
+    for r in range(line.size):
+        if covariance.shape[0] == 1:
+            total += line[r] * line[r] * covariance[0, r]
+        else:
+            total += line[r] * (line * covariance[r]).sum()
+    return max(total, 0.0)
+
+
+@allocating
+def separation(
+    place: Floats, variance: Floats, n: Floats, second: Booleans
+) -> tuple[float, float]:
+    """How much deeper a valley is than counting explains, and the density in the emptiest one.
+
+    The first in standard deviations, the second as a share of the lower peak.
+
+    Of structures at places (k,) on a line, with variances (k,) and masses n (k,), in two groups.
+    """
+    k = place.size
+    mass, middle = np.zeros(2), np.zeros(2)
+    for i in range(k):
+        group = int(second[i])
+        mass[group] += n[i]
+        middle[group] += n[i] * place[i]
+    middle /= mass
+    within = 0.0
+    for i in range(k):
+        within += n[i] * (variance[i] + (place[i] - middle[int(second[i])]) ** 2)
+    within /= mass.sum()
+    # The bandwidth that is best for a normal density of so many points, but for a factor near 1.
+    bandwidth = within * min(mass[0], mass[1]) ** -0.4
+    low = middle[0] - np.sqrt(within)
+    step = (middle[1] + np.sqrt(within) - low) / (_PLACES - 1)
+    K, density = np.zeros((_PLACES, k)), np.zeros(_PLACES)
+    for g in range(_PLACES):
+        for i in range(k):
+            width = variance[i] + bandwidth
+            x = 0.5 * (low + g * step - place[i]) ** 2 / width
+            if x < _NEGLIGIBLE:
+                K[g, i] = np.exp(-x) / np.sqrt(width)
+                density[g] += n[i] * K[g, i]
+    return deepest_valley(density, K, n)
+
+
+@allocating
+def deepest_valley(density: Floats, K: Floats, n: Floats) -> tuple[float, float]:
+    """The largest ratio of a depth to its standard deviation, and the least share of a peak."""
+    places = density.size
+    peak_after = np.empty(places, np.int64)
+    highest = places - 1
+    for g in range(places - 1, -1, -1):
+        highest = g if density[g] > density[highest] else highest
+        peak_after[g] = highest
+    best, emptiest, before = 0.0, 1.0, 0
+    for g in range(1, places - 1):
+        before = g - 1 if density[g - 1] > density[before] else before
+        after = peak_after[g]
+        peak = before if density[before] < density[after] else after
+        if density[g] >= density[peak]:
+            continue
+        depth, variance = 0.0, 0.0
+        for i in range(n.size):
+            difference = K[peak, i] - K[g, i]
+            depth += n[i] * difference
+            variance += n[i] * difference * difference
+        ripple = _RIPPLE * density[peak]
+        best = max(best, (depth - ripple) / np.sqrt(variance + 1e-300))
+        emptiest = min(emptiest, density[g] / density[peak])
+    return best, emptiest

@@ -1,0 +1,136 @@
+"""The set S of the automatic mode: masses, means, scatters and the metric, in one block of memory.
+
+Coordinates. A point x is learnt as y = (x - origin) / unit, one unit for each feature, a power of
+two, so that no digit is lost and no square overflows; `mean` and `scatter` are in coordinates.
+Distances are measured in the metric: z = A y, with A lower triangular (`metric`). The z of the
+means are stored in blocks of eight slots, as `numerics.eight` reads them: slot i is lane i % 8 of
+block i // 8.
+
+Masses. A point that arrives has the mass `point_mass`, which doubles with every half-life; no mass
+is ever multiplied by a decay. The faded count of a structure is mass / point_mass.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from spclust.arrays import Floats, Integers
+from spclust.jit.decorators import COMPILED
+from spclust.numerics.eight import LANES
+from spclust.parameters import Params
+from spclust.state.kinds import FULL
+from spclust.state.record import Array, Extent, Flag, Integer, Real, Record, RecordType
+
+RECENT = 1000  # points whose distances calibrate the typicality
+
+
+class AutomaticStructures(Record):
+    """Parameters, counters, structures, clusters and metric of the automatic mode."""
+
+    # Parameters
+    capacity = Integer(constant=True)  # N
+    half_life = Real(constant=True)  # in points, or in the unit of time stamps; infinite without
+    exponent = Real(constant=True)  # 1 / (m - 1)
+    diagonal = Flag(constant=True)  # scatters have no covariances, and the metric is a diagonal
+
+    # What has happened so far
+    live = Integer()  # structures
+    seen = Integer()  # points learnt
+    merged = Integer()  # merges
+    removed = Integer()  # points of structures that were removed
+    measured = Integer()  # distances computed while learning
+    rescans = Integer()  # rows of merge costs that were searched for their smallest
+    timed = Flag(constant=True)  # points have time stamps
+    clock = Real()  # the last time stamp
+    point_mass = Real()  # mass of the last point
+    renewal_due = Integer()  # points learnt when the metric is renewed
+    clusters = Integer()  # clusters that structures were assigned to at the last reading
+    point_cluster = Integer()  # cluster of the structure that is nearest to the last point
+
+    # Lengths of axes
+    n = Extent()  # slots
+    blocks = Extent()  # n / 8
+    d = Extent()  # features
+    rows = Extent()  # of a scatter: d, or 1
+    recents = Extent()
+
+    # Structures, a slot each
+    z = Array("blocks d 8")  # mean in the metric
+    mean = Array("n d")  # in coordinates
+    scatter = Array("n rows d")  # sum of masses times squared offsets from the mean; or its diagonal
+    mass = Array("n")
+    count = Array("n")  # points absorbed
+    id = Array("n", np.int64)  # number of the point that founded it
+    cluster = Array("n", np.int64)  # index of its cluster at the last reading
+    missed = Array("n")  # points that it should have had since its last one, until `clock_then`
+    clock_then = Array("n")  # the clock of its cluster when `missed` was computed
+    reach = Array("n")  # squared distance within which it finds enough mass: see `auto.home`
+
+    # Costs of merging two structures
+    cost = Array("n n")
+    least = Array("n")  # smallest cost of a structure with any other
+    partner = Array("n", np.int64)  # the structure that this is the cost with
+
+    # Clusters, as they were read last
+    cluster_mass = Array("n")
+    cluster_clock = Array("n")  # grows by 1 / mass with each point of the cluster
+
+    # Common to all structures
+    origin = Array("d")  # in the unit of the data
+    unit = Array("d")  # length of a coordinate of 1, in the unit of the data; 0 if not known yet
+    metric = Array("rows d")  # A, lower triangular; or its diagonal
+    width = Array("d")  # standard deviation of most points, in coordinates
+    recent = Array("recents")  # squared distances of the last points from home: see `auto.home`
+
+    # Working memory of one point
+    point = Array("d")  # the point, in coordinates
+    point_z = Array("d")  # the point, in the metric
+    point_distance = Array("n")  # squared distances to all structures
+    point_cost = Array("n")  # costs of merging it with each
+
+
+def automatic_in_kernel(memory: Any) -> AutomaticStructures:
+    """Name the parts of a state. Kernels start with it."""
+    return AutomaticStructures(memory)
+
+
+if COMPILED:
+
+    @intrinsic
+    def automatic_in_kernel(typingctx: Any, memory: Any) -> Any:
+        """The same in compiled code."""
+        record = RecordType(AutomaticStructures, {}, {})
+
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return context.make_array(signature.args[0])(context, builder, args[0]).data
+
+        return record(memory), build
+
+
+def empty_automatic(params: Params, d: int) -> AutomaticStructures:
+    """The state before the first point."""
+    diagonal, capacity = params.kind != FULL, params.n_structures
+    n = (capacity + LANES - 1) // LANES * LANES
+    axes = {"n": n, "blocks": n // LANES, "d": d, "rows": 1 if diagonal else d, "recents": RECENT}
+    s: AutomaticStructures = AutomaticStructures.empty(axes)
+    s.capacity, s.diagonal = capacity, diagonal
+    s.half_life, s.exponent = params.half_life, params.exponent
+    s.point_mass, s.renewal_due, s.clusters = 1.0, 2, 1
+    s.metric[:] = 1.0 if diagonal else np.eye(d)
+    s.cost[:] = s.least[:] = s.reach[:] = s.recent[:] = np.inf
+    s.partner[:] = -1
+    return s
+
+
+def write_z(s: AutomaticStructures, z: Floats) -> None:
+    """Make z (k, d) the means of the first k slots in the metric. Modified in place: s."""
+    slots = np.arange(len(z))
+    s.z[slots // LANES, :, slots % LANES] = z
+
+
+def read_z(s: AutomaticStructures, slots: Integers) -> Floats:
+    """Means (k, d) of some slots in the metric."""
+    z: Floats = s.z[slots // LANES, :, slots % LANES]
+    return z

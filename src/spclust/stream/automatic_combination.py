@@ -1,0 +1,101 @@
+"""Combination of several streams in the automatic mode: all structures, merged until N are left.
+
+Masses are brought to one clock first. Streams that ran at the same time, parts of one, are equally
+old: the last point of each has the mass of a point; with time stamps each fades until the last
+stamp of all. Of streams that came one after another, the earlier ones fade for as many points, or
+for as long, as the later ones have learnt.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from spclust.arrays import Floats
+from spclust.auto.reduction import reduce_structures
+from spclust.auto.renewal import measure, next_renewal
+from spclust.parameters import Params
+from spclust.state.automatic_structures import AutomaticStructures, empty_automatic
+
+_MOST_AT_ONCE = 1000  # structures: their costs take 8 MB
+_LEAST_MASS = 1e-100
+_COUNTERS = ("seen", "removed", "merged", "measured", "rescans")
+
+
+def combined_automatically(
+    states: Sequence[AutomaticStructures], params: Params, concurrent: bool
+) -> AutomaticStructures:
+    """The state of several streams of the same parameters, the first one's structures the oldest."""
+    group = max(2, _MOST_AT_ONCE // params.n_structures)
+    while len(states) > group:
+        parts = [states[k : k + group] for k in range(0, len(states), group)]
+        states = [combined_automatically(p, params, concurrent) for p in parts]
+    states = [state for state in states if state.seen > 0] or [states[0]]
+    live = sum(state.live for state in states)
+    wide = params._replace(n_structures=max(live, params.n_structures))
+    s = gathered(states, wide, concurrent)
+    measure(s)
+    reduce_structures(s.memory, params.n_structures)
+    if wide.n_structures > params.n_structures:
+        s = gathered([s], params, concurrent)
+    measure(s)
+    s.renewal_due = next_renewal(s)
+    return s
+
+
+def gathered(
+    states: Sequence[AutomaticStructures], params: Params, concurrent: bool
+) -> AutomaticStructures:
+    """A state with the structures of several, in the units of the first that has one."""
+    s = empty_automatic(params, states[0].d)
+    s.timed, s.clock = states[0].timed, max(each.clock for each in states)
+    s.origin[:], s.unit[:] = states[0].origin, common_units(states)
+    known = np.where(s.unit > 0.0, s.unit, 1.0)
+    at, earlier, later = 0, 0, sum(each.seen for each in states)
+    recent = []
+    for each in states:
+        later -= each.seen
+        place = slice(at, at + each.live)
+        ratio = np.where(each.unit > 0.0, each.unit, known) / known
+        mass = faded(each, s, 0 if concurrent else later)
+        s.mean[place] = ratio * each.mean[: each.live] + (each.origin - s.origin) / known
+        squares = ratio**2 if s.diagonal else np.outer(ratio, ratio)
+        scale = (mass / each.mass[: each.live])[:, np.newaxis, np.newaxis]
+        s.scatter[place] = each.scatter[: each.live] * squares * scale
+        s.mass[place], s.count[place] = mass, each.count[: each.live]
+        s.id[place] = each.id[: each.live] + earlier
+        at, earlier = at + each.live, earlier + each.seen
+        recent.append(each.recent[each.recent < np.inf])
+    s.live = at
+    for name in _COUNTERS:
+        setattr(s, name, sum(getattr(each, name) for each in states))
+    s.cluster_mass[0] = s.mass[:at].sum()
+    last = _latest(recent, s)
+    s.recent[: last.size] = last
+    return s
+
+
+def common_units(states: Sequence[AutomaticStructures]) -> Floats:
+    """Units (d,) of the first state that has one; of origins that differ, the power of two above."""
+    unit = np.zeros(states[0].d)
+    for each in states:
+        unit = np.where(unit > 0.0, unit, each.unit)
+    apart = np.max([np.abs(each.origin - states[0].origin) for each in states], axis=0)
+    differ = (unit == 0.0) & (apart > 0.0)
+    unit[differ] = 2.0 ** np.ceil(np.log2(apart[differ]))
+    return unit
+
+
+def faded(each: AutomaticStructures, s: AutomaticStructures, later: int) -> Floats:
+    """Masses (k,) of a stream's structures where a point of the combined stream has mass 1."""
+    age = s.clock - each.clock if s.timed else float(later)
+    half_lives = age / s.half_life if s.half_life < np.inf else 0.0
+    mass = each.mass[: each.live] / each.point_mass * 2.0**-half_lives
+    return np.maximum(mass, _LEAST_MASS)
+
+
+def _latest(recent: Sequence[Floats], s: AutomaticStructures) -> Floats:
+    """Distances of recent points of all streams, as many as are kept, taken evenly from each."""
+    everything = np.concatenate(recent)
+    step = max(1, -(-everything.size // s.recents))
+    chosen: Floats = everything[::step]
+    return chosen

@@ -1,0 +1,229 @@
+"""Queries of a stream in the automatic mode: they do not change its state."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spclust.algorithm import dbscan
+from spclust.arrays import Floats, Integers, Rows
+from spclust.auto.automatic_kernels import automatic_homes, automatic_nearest, query_scratch
+from spclust.auto.distance import OUT_OF_SIGHT
+from spclust.auto.evidence import clusters_of, in_order
+from spclust.auto.home import calibrated_odds
+from spclust.numerics.euclidean_distances import distances
+from spclust.parameters import Params
+from spclust.state.automatic_structures import AutomaticStructures, read_z
+from spclust.stream.structure_table import StructureTable
+from spclust.stream.threads import in_stretches, shrinking_stretches
+
+# Differences of a feature of a row and of a structure: about 0.2 and 0.15 ms.
+_WORK_OF_A_THREAD, _WORK_OF_A_STRETCH = 400_000, 300_000
+
+
+class Scatters(NamedTuple):
+    """Covariances (k, d, d) of the points of structures in coordinates, or diagonals (k, 1, d)."""
+
+    covariance: Floats
+
+    def dense(self) -> Floats:
+        """The covariances (k, d, d)."""
+        d = self.covariance.shape[2]
+        diagonal = self.covariance.shape[1] == 1 and d > 1
+        return self.covariance * np.eye(d) if diagonal else self.covariance
+
+
+class AutomaticQuery:
+    """The queries of a stream in the automatic mode."""
+
+    automatic = True
+    params: Params
+    structures: AutomaticStructures
+    _clustering: tuple[int, Integers] | None
+    _chunks: Callable[..., Iterator[tuple[slice, Floats]]]
+
+    @property
+    def seen(self) -> int:
+        """Points learnt."""
+        return self.structures.seen
+
+    @property
+    def clock(self) -> float | None:
+        """The last time stamp, if points have any."""
+        return self.structures.clock if self.structures.timed else None
+
+    @property
+    def pruned(self) -> int:
+        """Points that belonged to structures which were removed."""
+        return self.structures.removed
+
+    @property
+    def merges(self) -> int:
+        """Merges of two structures."""
+        return self.structures.merged
+
+    @property
+    def evaluations(self) -> int:
+        """Distances computed while learning."""
+        return self.structures.measured
+
+    @property
+    def rescans(self) -> int:
+        """Rows of merge costs that were searched for their smallest while learning."""
+        return self.structures.rescans
+
+    @property
+    def unit(self) -> Floats:
+        """Standard deviation (d,) of most points, in the unit of the data; 0 if unknown."""
+        unit: Floats = self.structures.width * self.structures.unit
+        return unit
+
+    def order(self) -> Integers:
+        """Slots of the structures, oldest structure first."""
+        return np.argsort(self.structures.id[: self.structures.live])
+
+    def clusters(self, eps: float | str, min_samples: int) -> Integers:
+        """Cluster (k,) of each structure, oldest first, -1 for strays. The last one is kept."""
+        if self._clustering is None or self._clustering[0] != self.seen:
+            self._clustering = (self.seen, in_order(clusters_of(self.structures)[self.order()]))
+        return self._clustering[1]
+
+    def limit_of_eps(self, eps: float) -> float:
+        """Pair odds at which the distance D is eps."""
+        return dbscan.odds_limit(eps, False)
+
+    def limit_of_nlt(self, nlt: float) -> float:
+        """Pair odds at which the sum of both NLT is nlt."""
+        return dbscan.odds_limit_of_nlt(nlt, False)
+
+    def limit_of_count(self, n_clusters: int) -> float:
+        """Pair odds up to which structures have to be neighbours to make up n clusters."""
+        return dbscan.odds_limit_of_count(self.pairs(), n_clusters)
+
+    def clustering(self, limit: float, min_samples: int) -> Integers:
+        """Label (k,) of each structure, oldest first, if those within `limit` are neighbours."""
+        adjacent = self.pairs() <= limit
+        np.fill_diagonal(adjacent, True)
+        labels: Integers = dbscan.dbscan_labels(adjacent, min_samples)
+        return labels
+
+    def pairs(self) -> Floats:
+        """Pair odds (k, k), Eq. 3, of the structures, oldest first.
+
+        The metric is one for all structures: each mean is as typical in the other.
+        """
+        z = np.ascontiguousarray(read_z(self.structures, self.order()))
+        odds = calibrated_odds(distances(z) ** 2, self.structures)
+        pairs: Floats = 2.0 * odds + odds * odds
+        return pairs
+
+    def nlt_of_pairs(self) -> Floats:
+        """-log(1 - D), the sum of both NLT, of each pair of structures (k, k), oldest first."""
+        return np.log1p(self.pairs())
+
+    def nearest(self, X: Rows, threads: int = 1, labels: Integers | None = None) -> Integers:
+        """Position (rows,), in order of age, of the structure that is nearest to each row; Eq. 17.
+
+        Or the label of that structure, if `labels` (k,) of the structures, oldest first, are given.
+        """
+        order, s, kernel = self.order(), self.structures, automatic_nearest()
+        position, nearest = np.empty_like(order), np.empty(len(X), dtype=np.int64)
+        position[order] = np.arange(len(order)) if labels is None else labels
+
+        def fill(part: slice, rows: Floats) -> None:
+            kernel(s.memory, rows, position, nearest[part], query_scratch(s.d, s.n))
+
+        self._for_each_chunk(fill, X, threads)
+        return nearest
+
+    def nlt(self, X: Rows, labels: Integers, n_labels: int, threads: int = 1) -> Floats:
+        """NLT (rows, n_labels) of each row in the best structure of each label.
+
+        `labels` (k,) are those of the structures, oldest first; -1 is left out.
+        """
+        s, kernel = self.structures, automatic_homes()
+        group, home = np.empty_like(labels), np.empty((len(X), n_labels))
+        group[self.order()] = labels
+
+        def fill(part: slice, rows: Floats) -> None:
+            kernel(s.memory, rows, group, home[part], query_scratch(s.d, s.n))
+
+        self._for_each_chunk(fill, X, threads)
+        nlt: Floats = np.log1p(calibrated_odds(home, s))
+        return nlt
+
+    def least_nlt(self, X: Rows, threads: int) -> Floats:
+        """NLT (rows,) of each row in its best structure."""
+        everything = np.zeros(self.structures.live, dtype=np.int64)
+        return self.nlt(X, everything, 1, threads)[:, 0]
+
+    def nlt_of_distances(self, q: Floats) -> Floats:
+        """NLT (k,) of a point in each structure, oldest first, from its squared distances (k,)."""
+        s = self.structures
+        home = np.maximum(q, s.reach[self.order()])
+        nlt: Floats = np.log1p(calibrated_odds(home, s))
+        return nlt
+
+    def coordinates(self, x: Floats) -> Floats:
+        """Coordinates (d,) of a point x (d,), NaN where it is missing."""
+        s = self.structures
+        offset = x - s.origin
+        y: Floats = offset / np.where(s.unit > 0.0, s.unit, 1.0)
+        return np.where((s.unit == 0.0) & (offset != 0.0) & ~np.isnan(x), OUT_OF_SIGHT, y)
+
+    def rare_nlt(self, share: float) -> float:
+        """The NLT that a share of the recent points exceeded, each before it was learnt."""
+        recent = self.structures.recent[self.structures.recent < np.inf]
+        if recent.size == 0:
+            return np.inf
+        rare = np.quantile(recent, 1.0 - share, keepdims=True)
+        return float(np.log1p(calibrated_odds(rare, self.structures))[0])
+
+    def faded_counts(self) -> Floats:
+        """Faded number (k,) of points of each structure, oldest first."""
+        s = self.structures
+        faded: Floats = s.mass[self.order()] / s.point_mass
+        return faded
+
+    def table(self, labels: Integers) -> StructureTable:
+        """All structures, oldest first, with their labels (k,)."""
+        s, order = self.structures, self.order()
+        columns = {
+            "mean": self.means(),
+            "weight": s.mass[order] / s.mass[: s.live].sum(),
+            "count": s.count[order].astype(np.int64),
+            "age": s.seen - s.id[order],
+            "id": s.id[order],
+            "label": labels.copy(),
+        }
+        for column in columns.values():
+            column.setflags(write=False)
+        scatters = Scatters(s.scatter[order] / s.mass[order, np.newaxis, np.newaxis])
+        return StructureTable(**columns, _covariances=scatters, _unit=s.unit.copy())
+
+    def means(self) -> Floats:
+        """Means (k, d) of the structures, oldest first, in the unit of the data."""
+        s = self.structures
+        largest = np.finfo(float).max
+        with np.errstate(over="ignore"):
+            places: Floats = s.origin + s.unit * s.mean[self.order()]
+        return np.clip(places, -largest, largest)
+
+    def deviations(self) -> Floats:
+        """Standard deviations (k, d) of the points of the structures, oldest first."""
+        s, order = self.structures, self.order()
+        variances = s.scatter[order, 0] if s.diagonal else np.einsum("kcc->kc", s.scatter[order])
+        deviations: Floats = s.unit * np.sqrt(variances / s.mass[order, np.newaxis])
+        return deviations
+
+    def _for_each_chunk(self, do: Callable[[slice, Floats], None], X: Rows, threads: int) -> None:
+        """Call `do`, which only reads the state, for each chunk of X, on several threads."""
+
+        def work(start: int, stop: int) -> None:
+            for part, rows in self._chunks(X, start, stop):
+                do(part, rows)
+
+        of_a_row: Any = max(1, self.structures.live * X.shape[1])
+        threads = max(1, min(threads, len(X) * of_a_row // _WORK_OF_A_THREAD))
+        least = max(1, _WORK_OF_A_STRETCH // of_a_row)
+        in_stretches(work, shrinking_stretches(len(X), threads, least), threads)

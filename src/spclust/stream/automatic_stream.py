@@ -1,0 +1,128 @@
+"""One stream in the automatic mode: its state, and learning. `stream.Stream` is the paper's.
+
+Both have the same methods; the interfaces of the library hold one of them and do no arithmetic.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from spclust.arrays import Floats, Rows
+from spclust.auto.automatic_kernels import automatic_learner
+from spclust.auto.renewal import learn_units, renew
+from spclust.numerics.memory import aligned_copy
+from spclust.parameters import Params
+from spclust.state.automatic_structures import AutomaticStructures, empty_automatic
+from spclust.stream.automatic_combination import combined_automatically
+from spclust.stream.automatic_query import AutomaticQuery
+from spclust.stream.point_learner import PointLearner
+
+# Rows handed to a kernel at a time: an interrupt is handled between two chunks.
+_LARGEST_CHUNK, _LARGEST_CHUNK_NUMBERS = 65_536, 1_000_000
+
+
+class AutomaticStream(AutomaticQuery):
+    """State of one stream of points with d features, in the automatic mode."""
+
+    def __init__(self, params: Params, d: int) -> None:
+        self._use(params, _or_memory_error(params, d))
+
+    def _use(self, params: Params, structures: AutomaticStructures) -> None:
+        # A renewal works on a copy, so that an interrupt leaves the state before or after it.
+        copy = AutomaticStructures(aligned_copy(structures.memory))
+        vars(self).update(params=params, structures=structures, _copy=copy, _clustering=None)
+
+    @classmethod
+    def of(cls, params: Params, structures: AutomaticStructures) -> "AutomaticStream":
+        """A stream with a given state."""
+        stream = cls.__new__(cls)
+        stream._use(params, structures)
+        return stream
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"params": self.params, "memory": self.structures.memory}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._use(state["params"], AutomaticStructures(aligned_copy(state["memory"])))
+
+    @classmethod
+    def combined(
+        cls, streams: Sequence["AutomaticStream"], params: Params, *, concurrent: bool
+    ) -> "AutomaticStream":
+        """One stream of several with the same parameters, at the same time or one after another."""
+        states = [stream.structures for stream in streams]
+        return cls.of(params, combined_automatically(states, params, concurrent))
+
+    def configure(self, params: Params) -> None:
+        """Use another half-life from now on."""
+        self.structures.half_life = params.half_life
+        self.params = params
+
+    def learn(self, X: Rows, t: Floats | None = None) -> None:
+        """Learn the rows of X (rows, d), all finite, in order.
+
+        With time stamps t (rows,), never earlier than the one before, for all points of the stream
+        or for none.
+        """
+        s = self.structures
+        if s.seen == 0 and len(X):
+            s.timed = t is not None
+            s.origin[:] = X[0]
+            if t is not None:
+                s.clock = float(t[0])
+        for part, rows in self._chunks(X):
+            if t is not None:
+                rows = np.column_stack([t[part], rows.reshape(-1, X.shape[1])]).reshape(-1)
+                rows.flags.writeable = False
+            self._learn_flat(rows)
+
+    def _learn_flat(self, rows: Floats) -> None:
+        s, learn = self.structures, automatic_learner()
+        width, row = s.d + s.timed, 0
+        n = rows.size // width
+        while row < n:
+            self.renew_if_due()
+            row += learn(s.memory, rows[row * width :], s.memory, n - row)
+            if row < n and s.seen < s.renewal_due:
+                learn_units(s, rows[row * width + s.timed : (row + 1) * width])
+
+    def renew_if_due(self) -> None:
+        """Renew the metric, and what depends on it, if that is due."""
+        s = self.structures
+        if s.seen >= s.renewal_due:
+            self._copy.memory[:] = s.memory
+            renew(self._copy)
+            s.memory[:] = self._copy.memory  # in one step
+            self._clustering = None
+
+    def finish(self) -> None:
+        """Nothing is ever left to do."""
+
+    def point_learner(self) -> PointLearner:
+        """What learning one point at a time needs."""
+        memory = self.structures.memory
+        return PointLearner(automatic_learner(), memory, memory)
+
+    def _chunks(
+        self, X: Rows, start: int = 0, stop: int | None = None
+    ) -> Iterator[tuple[slice, Floats]]:
+        """The rows of X from `start` to `stop`, in pieces that kernels accept, and their slices."""
+        size = max(1, min(_LARGEST_CHUNK, _LARGEST_CHUNK_NUMBERS // X.shape[1]))
+        end = len(X) if stop is None else stop
+        for first in range(start, end, size):
+            part = slice(first, min(first + size, end))
+            rows = np.ascontiguousarray(X[part], dtype=np.float64).reshape(-1)
+            rows.flags.writeable = False
+            yield part, rows
+
+
+def _or_memory_error(params: Params, d: int) -> AutomaticStructures:
+    """A new state; a MemoryError says what to change."""
+    try:
+        return empty_automatic(params, d)
+    except MemoryError:
+        raise MemoryError(
+            f"{params.n_structures} structures of {d} features do not fit into memory: lower "
+            'n_structures, or choose covariance_type "diag".'
+        ) from None

@@ -1,0 +1,23 @@
+"""The two modes of a stream: that of the paper, and the automatic one."""
+
+from collections.abc import Sequence
+
+from spclust.parameters import Params
+from spclust.stream.automatic_stream import AutomaticStream
+from spclust.stream.stream import Stream
+
+AnyStream = Stream | AutomaticStream
+
+
+def new_stream(params: Params, d: int) -> AnyStream:
+    """An empty stream of points with d features, in the mode that the parameters have."""
+    return AutomaticStream(params, d) if params.automatic else Stream(params, d)
+
+
+def combined_stream(streams: Sequence[AnyStream], params: Params, *, concurrent: bool) -> AnyStream:
+    """One stream of several with the same parameters, at the same time or one after another."""
+    if params.automatic:
+        automatic = [stream for stream in streams if isinstance(stream, AutomaticStream)]
+        return AutomaticStream.combined(automatic, params, concurrent=concurrent)
+    of_paper = [stream for stream in streams if isinstance(stream, Stream)]
+    return Stream.combined(of_paper, params, concurrent=concurrent)
