@@ -24,6 +24,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from benchmarks import growth
 from spclust import SPC
 from spclust.datasets import make_highdim
+from spclust.stream.stream import Stream
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -113,6 +114,7 @@ def against_dense() -> Iterator[Finding]:
     yield Finding('covariance_type="full", a point', 1e3 * kernel, " ms")
     yield Finding("low rank faster than LAPACK", lapack / best * len(X), "x", 200)
     yield Finding('low rank faster than "full"', kernel / best * len(X), "x")
+    assert isinstance(stream, Stream)
     size = (stream.structures.memory.nbytes + stream.scratch.memory.nbytes) / 1e6
     yield Finding("state of low rank", size, " MB", 20, at_least=False)
     purity = sum(np.bincount(y[labels == k]).max() for k in np.unique(labels)) / len(y)

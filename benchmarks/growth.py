@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spclust import SPC
+from spclust.stream.stream import Stream
 
 Rows = NDArray[np.float64]
 
@@ -57,6 +58,7 @@ def cost(kind: str, d: int) -> Cost:
         spc.partial_fit(points)
         best = min(best, (time.perf_counter() - started) / n)
     stream = spc._stream
+    assert isinstance(stream, Stream)  # the mode of the paper
     return Cost(kind, d, 1e6 * best, stream.structures.memory.nbytes + stream.scratch.memory.nbytes)
 
 

@@ -17,6 +17,7 @@ from benchmarks.streams import STREAMS
 from spclust import SPC
 from spclust.numerics.eight import load, same, smallest_of
 from spclust.numerics.memory import aligned
+from spclust.stream.stream import Stream
 
 N = 50
 ROUNDS = 20
@@ -94,7 +95,9 @@ def learnt(name: str) -> tuple[float, int]:
         started = time.perf_counter()
         model.partial_fit(batch)
         times.append((time.perf_counter() - started) / len(batch))
-    return min(times), model._stream.structures.grown
+    stream = model._stream
+    assert isinstance(stream, Stream)
+    return min(times), stream.structures.grown
 
 
 def main() -> None:

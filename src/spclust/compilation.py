@@ -21,6 +21,7 @@ from spclust.estimators.spc import SPC
 from spclust.formulas import covariance_union, typicality
 from spclust.jit import notice
 from spclust.state.kinds import without_unrolling
+from spclust.stream.stream import Stream
 
 # Two features, and 6 to 16, have a learning kernel of their own; all other numbers share one.
 FEATURES = (2, 3, 10)
@@ -77,11 +78,13 @@ def _rows(d: int) -> Floats:
 
 def _use_models(X: Floats, covariance_type: str) -> None:
     """Call all that runs a kernel, for one number of features and one form of covariances."""
-    shared: dict[str, Any] = {"n_structures": 10, "beta": 0.01, "covariance_type": covariance_type}
+    shared: dict[str, Any] = {"n_structures": 10, "covariance_type": covariance_type}
     read_only = X.copy()
     read_only.flags.writeable = False  # another type to Numba
     models = []
-    for params in ({"track_every": 20}, {"scale": 1.0, "eps": 0.9, "min_samples": 2}):
+    automatic = {"half_life": 50.0, "track_every": 20}
+    paper = {"scale": 1.0, "beta": 0.01, "eps": 0.9, "min_samples": 2}
+    for params in (paper,) if covariance_type == "lowrank" else (automatic, paper):
         model = SPC(**shared, **params, outlier_nlt=3.0).fit(X)
         model.predict(X)
         model.predict(read_only)
@@ -92,7 +95,9 @@ def _use_models(X: Floats, covariance_type: str) -> None:
         models.append(model)
     for model in models:
         merge_all([model, SPC(**model.get_params()).fit(read_only)])
-    union_kernel(without_unrolling(models[0]._stream.structures.kernel_kind))
+    stream = models[-1]._stream
+    assert isinstance(stream, Stream)
+    union_kernel(without_unrolling(stream.structures.kernel_kind))
 
 
 def _use_formulas(d: int) -> None:

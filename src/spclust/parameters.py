@@ -101,8 +101,8 @@ TABLE: dict[str, Parameter] = {
     ),
     "eps": Parameter(
         "epsilon", "auto", Real, 0.0, 1.0, "both",
-        "structures at most this distance D apart are neighbours (DBSCAN); auto is 0.95 if scale is "
-        "a number, and finds the clusters by itself if not",
+        "structures at most this distance D apart are neighbours (DBSCAN); auto is 0.95 if scale "
+        "is a number, and finds the clusters by itself if not",
         words=("auto",), mode="paper",
     ),
     "min_samples": Parameter(
@@ -112,8 +112,8 @@ TABLE: dict[str, Parameter] = {
     ),
     "scale": Parameter(
         "", "auto", Real, 1e-160, 1e150, "both",  # the squares of both ends are representable
-        "standard deviation of a fresh structure, in the unit of the data: the paper's mode; auto is "
-        "the automatic mode",
+        "standard deviation of a fresh structure, in the unit of the data: the paper's mode; auto "
+        "is the automatic mode",
         words=("auto",), fixed=True, learning=True,
     ),
     "covariance_type": Parameter(
@@ -133,8 +133,8 @@ TABLE: dict[str, Parameter] = {
     ),
     "outlier_nlt": Parameter(
         "", "auto", Real, 0.0, None, "left",
-        "a row whose NLT in its best structure is above this belongs to no cluster, -1; auto is 9 in "
-        "the automatic mode, and no limit if scale is a number",
+        "a row whose NLT in its best structure is above this belongs to no cluster, -1; auto is 9 "
+        "in the automatic mode, and no limit if scale is a number",
         optional=True, words=("auto",),
     ),
     "n_jobs": Parameter(

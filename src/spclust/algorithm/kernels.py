@@ -6,7 +6,7 @@ kernel of its own, compiled when it is first needed.
 """
 
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,6 +20,14 @@ from spclust.jit.internals import entry_point
 from spclust.state.kinds import without_unrolling
 from spclust.state.scratch import Scratch, scratch_in_kernel
 from spclust.state.structures import Structures, in_kernel
+
+
+class Clocked(Protocol):
+    """A state whose points may have time stamps."""
+
+    timed: Any
+    clock: Any
+
 
 NO_ROWS = np.empty(0)
 NO_ROWS.flags.writeable = False  # kernels are compiled for rows that may not be written to
@@ -102,7 +110,7 @@ def union_kernel(kind: int) -> Any:
     return entry_point(compiled_once(kernel, memory, memory))
 
 
-def stamped(x: Floats, t: Any, s: Structures) -> Floats:
+def stamped(x: Floats, t: Any, s: Clocked) -> Floats:
     """A point (d,) behind its time stamp, as kernels take it; empty if `can_follow` says no."""
     if not can_follow(t, s):
         return np.empty(0)
@@ -111,7 +119,7 @@ def stamped(x: Floats, t: Any, s: Structures) -> Floats:
     return row
 
 
-def can_follow(t: Any, s: Structures) -> bool:
+def can_follow(t: Any, s: Clocked) -> bool:
     """True if t is a plain time stamp, not before the last, and the points of the stream have one.
 
     Anything else may still be converted to one by the slow path.

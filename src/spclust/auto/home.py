@@ -6,8 +6,8 @@ squared distance of a point from home is
 
     q = min over structures of max(|z - z_i|^2, reach_i^2)
 
-Two quantiles of the q of the last points, each taken before the point was learnt, calibrate it: q is
-replaced by the power of it that is 1/3 for the median and 1 for the quantile of 95 %. With that
+Two quantiles of the q of the last points, each taken before the point was learnt, calibrate it: q
+is replaced by the power of it that is 1/3 for the median and 1 for the quantile of 95 %. With that
 distance typicality is Eq. 1, odds = q^(1/(m-1)), whatever the unit, N and the number of features:
 with m = 1.5, 0.9 for the median of recent points, and less than 1/2 for one in twenty.
 """

@@ -92,7 +92,7 @@ def find_partner(slot: int, s: AutomaticStructures) -> None:
 
 @kernel
 def measure_costs(memory: Floats) -> None:
-    """Compute the costs of all pairs. Modified in place: the state."""
+    """Compute the costs of all pairs, and the smallest of each. Modified in place: the state."""
     s = automatic_in_kernel(memory)
     for i in range(s.live):
         row, mass, own, lane = s.cost[i], same(s.mass[i]), s.z[i // LANES], i % LANES
@@ -103,3 +103,12 @@ def measure_costs(memory: Floats) -> None:
                 q += offset * offset
             store(merge_costs(mass, load(s.mass, b * LANES), q), row, b * LANES)
         row[i] = np.inf
+        find_partner(i, s)
+
+
+@kernel
+def find_partners(memory: Floats) -> None:
+    """Search the costs of all structures for the smallest. Modified in place: the state."""
+    s = automatic_in_kernel(memory)
+    for i in range(s.live):
+        find_partner(i, s)

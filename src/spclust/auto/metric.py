@@ -8,13 +8,13 @@ W is the scatter within structures, pooled over all of them and divided by their
 term keeps the metric finite in directions in which structures do not vary; `width` is the standard
 deviation of all points in a feature. So clusters of any unit and orientation become about round.
 
-Lone points cannot inflate it: of W the widest structures of a tenth of the mass are left out, and of
-`width` a twentieth of the mass at each end of a feature.
+Lone points cannot inflate it: of W the widest structures of a tenth of the mass are left out, and
+of `width` a twentieth of the mass at each end of a feature.
 """
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.arrays import Booleans, Floats
 from spclust.state.automatic_structures import AutomaticStructures, write_z
 
 _RIDGE = 0.05
@@ -60,7 +60,7 @@ def widths(mass: Floats, mean: Floats, variances: Floats) -> Floats:
     return width
 
 
-def _deviations(mass: Floats, mean: Floats, variances: Floats, kept: Floats) -> Floats:
+def _deviations(mass: Floats, mean: Floats, variances: Floats, kept: Booleans) -> Floats:
     """Standard deviation (d,) of the points of the structures that are `kept` (k, d)."""
     shares = mass[:, np.newaxis] * kept
     total = shares.sum(axis=0)
@@ -70,7 +70,7 @@ def _deviations(mass: Floats, mean: Floats, variances: Floats, kept: Floats) -> 
     return deviations
 
 
-def narrow_ones(mass: Floats, scatter: Floats) -> Floats:
+def narrow_ones(mass: Floats, scatter: Floats) -> Booleans:
     """True (k,) for structures but the widest ones, by scatter (k,) divided by mass (k,)."""
     order = np.argsort(scatter / mass, kind="stable")
     before = np.cumsum(mass[order]) - mass[order]

@@ -1,7 +1,7 @@
 """The online phase of the automatic mode, from the top down: what one point changes.
 
-Follow one point: `learn_points` hands it to `update`. Masses of older points fade (`pass_time`). Its
-distances to all structures are measured (`measure_point`), and the clock of the nearest cluster
+Follow one point: `learn_points` hands it to `update`. Masses of older points fade (`pass_time`).
+Its distances to all structures are measured (`measure_point`), and the clock of the nearest cluster
 advances (`note_arrival`). While there are fewer than N structures it becomes a structure of its
 own. Otherwise the two structures that cost least to merge are merged, the point being one of them:
 either a structure absorbs the point, or two structures become one and the point gets the free slot.
@@ -84,7 +84,7 @@ def take(X: Floats, start: int, s: AutomaticStructures) -> bool:
 
 @part
 def pass_time(half_lives: float, s: AutomaticStructures) -> None:
-    """Let the masses of all points so far fade beside that of the next one. Modified in place: s."""
+    """Let the masses of all points fade beside that of the next one. Modified in place: s."""
     s.point_mass *= 2.0 ** min(half_lives, _LONGEST_GAP)
     if s.point_mass > _LARGEST_POINT_MASS:
         divide_masses(s)
@@ -127,8 +127,8 @@ def measure_point(s: AutomaticStructures) -> None:
 def note_arrival(s: AutomaticStructures) -> None:
     """Keep the distance from home, and advance the clock of the nearest cluster.
 
-    The clock grows by 1 / mass, so that a structure of mass M should have had M (clock - clock_then)
-    of its points since then. Modified in place: s.
+    The clock grows by 1 / mass, so that a structure of mass M should have had
+    M (clock - clock_then) of its points since then. Modified in place: s.
     """
     cluster = 0
     if s.live > 0:

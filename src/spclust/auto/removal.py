@@ -51,22 +51,12 @@ def remove_forgotten(s: AutomaticStructures) -> None:
 
 
 def keep(s: AutomaticStructures, slots: Integers) -> None:
-    """Move the structures in some slots to the first ones; all others go. Modified in place: s."""
+    """Move the structures in some slots to the first ones; all others go.
+
+    Costs have to be measured afterwards. Modified in place: s.
+    """
     k = slots.size
     for name in _PER_STRUCTURE:
         s.views[name][:k] = s.views[name][slots]
     write_z(s, read_z(s, slots))
-    s.cost[:k, :k] = s.cost[np.ix_(slots, slots)]
     s.live = k
-    find_partners(s)
-
-
-def find_partners(s: AutomaticStructures) -> None:
-    """Find the smallest cost of each structure; of equal ones the oldest. Modified in place: s."""
-    k = s.live
-    by_age = np.argsort(s.id[:k])
-    costs = s.cost[:k, :k][:, by_age]
-    s.partner[:k] = by_age[np.argmin(costs, axis=1)] if k > 1 else -1
-    s.least[:k] = costs.min(axis=1, initial=np.inf)
-
-

@@ -12,7 +12,7 @@ from spclust.auto.evidence import clusters_of
 from spclust.auto.home import find_reaches
 from spclust.auto.merge_cost import measure_costs
 from spclust.auto.metric import renew_metric
-from spclust.auto.removal import find_partners, missed, remove_forgotten
+from spclust.auto.removal import missed, remove_forgotten
 from spclust.state.automatic_structures import AutomaticStructures
 
 _GROWTH = 1.2
@@ -51,14 +51,13 @@ def measure(s: AutomaticStructures) -> None:
     """Fit the metric, and measure everything in it. Modified in place: s."""
     renew_metric(s)
     measure_costs(s.memory)
-    find_partners(s)
     find_reaches(s.memory)
 
 
 def assign(s: AutomaticStructures, labels: Integers) -> None:
     """Assign the structures to clusters, by labels (k,), -1 for none. Modified in place: s.
 
-    What they missed until now is kept; the clocks of the clusters start anew. Strays have one clock.
+    What they missed until now is kept; the clocks of the clusters start anew. Strays share one.
     """
     k = s.live
     s.missed[:k], s.clock_then[:k] = missed(s), 0.0

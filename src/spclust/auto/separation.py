@@ -3,13 +3,14 @@
 Both are projected onto the line through their centres. There the density of their points is the sum
 of a normal density for each structure, with its mass and its variance along the line, widened by a
 bandwidth. Two clusters have a valley between two peaks. The groups are separate if a valley is
-deeper than counting explains: with the kernels K_p and K_v of the structures at the lower peak and in
-the valley, the difference sum n (K_p - K_v) has the variance sum n (K_p - K_v)^2, because the number
-of points of a structure is a Poisson variable. The largest ratio along the line is `separation`.
+deeper than counting explains: with the kernels K_p and K_v of the structures at the lower peak and
+in the valley, the difference sum n (K_p - K_v) has the variance sum n (K_p - K_v)^2, because the
+number of points of a structure is a Poisson variable. The largest ratio along the line is
+`separation`.
 
-Of two groups that are not separate, the lighter one may be a stray: nothing is between them, but it
-has too few points to be a cluster, such as outliers, or a cluster that has just begun. It belongs to
-no cluster. Otherwise the two are one cluster.
+Of two groups that are not separate, the lighter one may be a stray: nothing is between them, but
+it has too few points to be a cluster, such as outliers, or a cluster that has just begun. It
+belongs to no cluster. Otherwise the two are one cluster.
 """
 
 import numpy as np
@@ -111,9 +112,7 @@ def variance_along(line: Floats, covariance: Floats) -> float:
 
 
 @allocating
-def separation(
-    place: Floats, variance: Floats, n: Floats, second: Booleans
-) -> tuple[float, float]:
+def separation(place: Floats, variance: Floats, n: Floats, second: Booleans) -> tuple[float, float]:
     """How much deeper a valley is than counting explains, and the density in the emptiest one.
 
     The first in standard deviations, the second as a share of the lower peak.

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from spclust.arrays import Floats, Integers
 from spclust.cli.options import LabelOptions
+from spclust.estimators.queries import outlier_limit
 
 if TYPE_CHECKING:
     from spclust.estimators.spc import SPC
@@ -33,7 +34,8 @@ def label_table(
         if options.typicality:
             columns["typicality"] = pa.array(np.exp(scores))
         if options.outlier:
-            limit = _DEFAULT_NLT if model.outlier_nlt is None else model.outlier_nlt
+            limit = outlier_limit(model)
+            limit = _DEFAULT_NLT if limit is None else limit
             columns["outlier"] = pa.array(-scores > limit)
     return pa.table(columns)
 

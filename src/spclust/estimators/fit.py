@@ -20,7 +20,8 @@ from spclust.parameters import (
     validate_model,
 )
 from spclust.state.kinds import kind_for
-from spclust.stream.mode import new_stream
+from spclust.stream.automatic_stream import AutomaticStream
+from spclust.stream.stream import Stream
 from spclust.tracking.schedule import learn_and_observe
 from spclust.tracking.tracker import Tracker
 
@@ -56,9 +57,9 @@ def fit(model: Any, X: Any, t: Any, *, new: bool, gapless: bool) -> None:
         times = None
         if t is not None or last_time is not None:
             times = checked_times(t, len(rows), last_time, new=new)
-        params = online_parameters(model, rows.shape[1])
+        params, automatic = online_parameters(model, rows.shape[1]), is_automatic(model.scale)
         if new:
-            stream = new_stream(params, rows.shape[1])
+            stream = (AutomaticStream if automatic else Stream)(params, rows.shape[1])
             tracker = None if model.track_every is None else Tracker()
         else:
             stream, tracker = model._fitted.stream, model._fitted.tracker

@@ -25,7 +25,9 @@ class LastBatch(NamedTuple):
     nlt: Floats | None = None  # in that structure; None if it was not needed while rows were there
 
     @classmethod
-    def of(cls, rows: Rows, stream: AnyStream, threads: int, *, at_once: bool, with_nlt: bool) -> Self:
+    def of(
+        cls, rows: Rows, stream: AnyStream, threads: int, *, at_once: bool, with_nlt: bool
+    ) -> Self:
         """The rows that were just learnt."""
         if at_once or rows.nbytes > _LARGEST_KEPT:
             return cls(stream.seen, rows, NO_ROWS).found(stream, threads, with_nlt)

@@ -14,12 +14,12 @@ from spclust.estimators.rows import checked_rows, features_kept_on_failure
 from spclust.estimators.spc import SPC
 from spclust.estimators.times import checked_times
 from spclust.parameters import CONTAMINATION, DEFAULTS, LEARNING, is_automatic, validate_model
-from spclust.stream.mode import AnyStream
+from spclust.stream.automatic_stream import AutomaticStream
 
 # Parameters that SPC has too; those that only decide about clusters do not change scores.
 _SHARED = (*LEARNING, "n_jobs")
 _DEFAULTS = DEFAULTS
-_AUTOMATIC_SHARE = 0.01  # contamination="auto" in the automatic mode
+_SHARE = 0.01  # contamination="auto" in the automatic mode
 # Scores kept of a stream. Few, because structures grow and scores rise with them, most of all in
 # the beginning: of a longer window the oldest scores would decide.
 _MOST_SCORES = 1_000
@@ -187,10 +187,10 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         validate_model(self)
 
     def _offset(self, scores: Floats) -> float:
-        if len(scores) == 0 and is_automatic(self.scale):
+        stream = self.model_._stream
+        if len(scores) == 0 and isinstance(stream, AutomaticStream):
             automatic = self.contamination == "auto"
-            share = _AUTOMATIC_SHARE if automatic else float(self.contamination)
-            return 0.0 - float(self.model_._stream.rare_nlt(share))
+            return 0.0 - stream.rare_nlt(_SHARE if automatic else float(self.contamination))
         if self.contamination == "auto" or len(scores) == 0:
             return 0.0 - float(self.nlt_max)
         return float(np.quantile(scores, float(self.contamination)))

@@ -36,12 +36,11 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
     Parameters
     ----------
     n_structures : int or "auto", default "auto"
-        N, the maximum number of structures. "auto" is 100, or 30 in the mode of the paper. Memory
-        is O(N^2 + N d^2), time O(N d + d^2) a point, and O(N d^2) in the mode of the paper.
+        N, the maximum number of structures. "auto" is 100, or 30 in the mode of the paper.
     half_life : float, timedelta or None, default None
         Points after which the influence of a point has halved, in everything that is learnt; with
         time stamps a time, in the unit of `t` (seconds, if these are dates) or as a timedelta.
-        None forgets nothing. Several times the points that one look at the clusters should need.
+        None forgets nothing.
     m : float, default 1.5
         Fuzzifier, above 1. The smaller, the sharper the edge of a structure.
     gamma : float, default 0.0
@@ -109,18 +108,13 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
     feature_names_in_ : ndarray of shape (d,)
         Names of the features, where the data had any.
 
-    References
-    ----------
-    J. Dale, J. Keller, A. Galusha: Single-pass Possibilistic Clustering with Damped Window
-    Footprints.
-
     Examples
     --------
     >>> import numpy as np
     >>> from spclust import SPC
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.normal(0, 1, (200, 2)), rng.normal(20, 1, (200, 2))])
-    >>> model = SPC(n_structures=30, scale=2.0).fit(X)
+    >>> model = SPC().fit(X)
     >>> model.n_clusters_
     2
     >>> model.predict([[0.5, 0.5], [19.0, 21.0]])

@@ -19,7 +19,9 @@ _WIDE = ("centre", "spread")  # columns that have one number for each feature
 _NOBODY = -1
 
 
-def description(stream: AnyStream, labels: Integers, names: Sequence[str], what: str, as_: str) -> Any:
+def description(
+    stream: AnyStream, labels: Integers, names: Sequence[str], what: str, as_: str
+) -> Any:
     """The table of structures or clusters in one of three forms: see `SPC.describe`.
 
     Columns of both tables, all in the units of the data:

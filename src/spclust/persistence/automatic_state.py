@@ -1,7 +1,7 @@
 """A stream of the automatic mode as scalars and logical arrays, and back.
 
-Structures are in the order of their slots, because ties depend on it. What is read is checked before
-a kernel works on it; `least` and `partner`, which follow from the costs, are found anew.
+Structures are in the order of their slots, because ties depend on it. What is read is checked
+before a kernel works on it; `least` and `partner`, which follow from the costs, are found anew.
 """
 
 import math
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.auto.removal import find_partners
+from spclust.auto.merge_cost import find_partners
 from spclust.parameters import TABLE, Params, is_automatic, resolved_structures
 from spclust.persistence.container import Array, RefusedError
 from spclust.persistence.schema import LARGEST_INTEGER, Layout, unsound
@@ -116,9 +116,7 @@ def _scalars_of(state: Any) -> AutomaticScalars:
     return AutomaticScalars(**state)
 
 
-def _params(
-    built_with: Mapping[str, Any], scalars: AutomaticScalars, half_life: float
-) -> Params:
+def _params(built_with: Mapping[str, Any], scalars: AutomaticScalars, half_life: float) -> Params:
     """The parameters of a stream, if the two places where they are found agree."""
     n, m, kind = (built_with.get(name) for name in ("n_structures", "m", "covariance_type"))
     sound = (
@@ -183,7 +181,9 @@ def refuse_unsound(scalars: AutomaticScalars, arrays: Mapping[str, Array]) -> No
     for name in ("unit", "width"):
         _demand(_positive(arrays[name], or_zero=True), f"array {name!r}")
     for name in ("cost", "recent", "reach"):
-        _demand(not np.any(np.isnan(arrays[name])) and _within(0.0, arrays[name], np.inf), "distances")
+        _demand(
+            not np.any(np.isnan(arrays[name])) and _within(0.0, arrays[name], np.inf), "distances"
+        )
 
 
 def _demand(holds: bool, what: str) -> None:
@@ -205,8 +205,7 @@ def _state_of(
 ) -> AutomaticStructures:
     """A new state with this content."""
     s, k = empty_automatic(params, scalars.n_features), scalars.live
-    for name in _WORDS:
-        setattr(s, name, getattr(scalars, name))
+    s.live, s.clusters = k, scalars.clusters
     for name in (*_PER_STRUCTURE, "mean", "scatter"):
         s.views[name][:k] = arrays[name]
     write_z(s, arrays["z"])
@@ -217,5 +216,7 @@ def _state_of(
         s.views[name][: s.clusters] = arrays[name]
     for name in ("origin", "unit", "width", "metric", "recent"):
         s.views[name][:] = arrays[name]
-    find_partners(s)
+    find_partners(s.memory)
+    for name in _WORDS:  # last: the search is counted
+        setattr(s, name, getattr(scalars, name))
     return s

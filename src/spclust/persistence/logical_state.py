@@ -124,9 +124,7 @@ def above_diagonal(k: int) -> Booleans:
     return ~np.tri(k, dtype=np.bool_)
 
 
-def stream_of(
-    built_with: Mapping[str, Any], state: Any, arrays: Mapping[str, Array]
-) -> Stream:
+def stream_of(built_with: Mapping[str, Any], state: Any, arrays: Mapping[str, Array]) -> Stream:
     """The stream that has such content, for the parameters that it was built with.
 
     Raises RefusedError unless it is the content of a stream that has learnt something.

@@ -13,14 +13,16 @@ from spclust.arrays import Floats, Integers
 from spclust.estimators.times import checked_times
 from spclust.parameters import Params
 from spclust.river.feature_values import Name, in_order, observed_values
+from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.missing_features import (
     completed,
     completed_by_heaviest,
     nearest_observed,
     nlt_observed,
 )
+from spclust.stream.mode import AnyStream
 from spclust.stream.new_features import with_new_features
-from spclust.stream.mode import AnyStream, new_stream
+from spclust.stream.stream import Stream
 
 # Raised by a point that does not have all features as plain numbers: the slow path finds the cause.
 NOT_COMPLETE = (KeyError, IndexError, StructError, TypeError, ValueError, OverflowError)
@@ -48,7 +50,7 @@ class NamedStream:
     @classmethod
     def begin(cls, names: tuple[Name, ...], params_for: Callable[[int], Params]) -> Self:
         """Return a stream without points."""
-        return cls(names, new_stream(params_for(len(names)), len(names)))
+        return cls(names, _new_stream(params_for(len(names)), len(names)))
 
     def __getstate__(self) -> dict[str, Any]:
         return {"names": self.names, "stream": self.stream}
@@ -178,3 +180,7 @@ class NamedStream:
 def _as_dict(x: Mapping[Name, Any]) -> Mapping[Name, Any]:
     """The point as a plain dictionary: a Counter, say, returns 0 for missing keys."""
     return x if type(x) is dict else dict(x)
+
+
+def _new_stream(params: Params, d: int) -> AnyStream:
+    return AutomaticStream(params, d) if params.automatic else Stream(params, d)

@@ -13,7 +13,6 @@ is ever multiplied by a decay. The faded count of a structure is mass / point_ma
 from typing import Any
 
 import numpy as np
-from numba import types
 from numba.extending import intrinsic
 
 from spclust.arrays import Floats, Integers
@@ -59,7 +58,9 @@ class AutomaticStructures(Record):
     # Structures, a slot each
     z = Array("blocks d 8")  # mean in the metric
     mean = Array("n d")  # in coordinates
-    scatter = Array("n rows d")  # sum of masses times squared offsets from the mean; or its diagonal
+    scatter = Array(
+        "n rows d"
+    )  # sum of masses times squared offsets from the mean; or its diagonal
     mass = Array("n")
     count = Array("n")  # points absorbed
     id = Array("n", np.int64)  # number of the point that founded it

@@ -24,7 +24,7 @@ _COUNTERS = ("seen", "removed", "merged", "measured", "rescans")
 def combined_automatically(
     states: Sequence[AutomaticStructures], params: Params, concurrent: bool
 ) -> AutomaticStructures:
-    """The state of several streams of the same parameters, the first one's structures the oldest."""
+    """The state of several streams of the same parameters, the first one's the oldest."""
     group = max(2, _MOST_AT_ONCE // params.n_structures)
     while len(states) > group:
         parts = [states[k : k + group] for k in range(0, len(states), group)]
@@ -75,7 +75,7 @@ def gathered(
 
 
 def common_units(states: Sequence[AutomaticStructures]) -> Floats:
-    """Units (d,) of the first state that has one; of origins that differ, the power of two above."""
+    """Units (d,) of the first state that has one, or from how far origins are apart."""
     unit = np.zeros(states[0].d)
     for each in states:
         unit = np.where(unit > 0.0, unit, each.unit)

@@ -39,13 +39,9 @@ class AutomaticQuery:
     automatic = True
     params: Params
     structures: AutomaticStructures
+    seen: Any  # points learnt
     _clustering: tuple[int, Integers] | None
     _chunks: Callable[..., Iterator[tuple[slice, Floats]]]
-
-    @property
-    def seen(self) -> int:
-        """Points learnt."""
-        return self.structures.seen
 
     @property
     def clock(self) -> float | None:

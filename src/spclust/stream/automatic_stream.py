@@ -25,6 +25,8 @@ _LARGEST_CHUNK, _LARGEST_CHUNK_NUMBERS = 65_536, 1_000_000
 class AutomaticStream(AutomaticQuery):
     """State of one stream of points with d features, in the automatic mode."""
 
+    _copy: AutomaticStructures
+
     def __init__(self, params: Params, d: int) -> None:
         self._use(params, _or_memory_error(params, d))
 
@@ -53,6 +55,11 @@ class AutomaticStream(AutomaticQuery):
         """One stream of several with the same parameters, at the same time or one after another."""
         states = [stream.structures for stream in streams]
         return cls.of(params, combined_automatically(states, params, concurrent))
+
+    @property
+    def seen(self) -> int:
+        """Points learnt."""
+        return self.structures.seen
 
     def configure(self, params: Params) -> None:
         """Use another half-life from now on."""

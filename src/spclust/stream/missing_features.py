@@ -59,7 +59,7 @@ def _filled(stream: AnyStream, x: Floats, structure: int, offset: Floats | float
 
 
 def _distances_and_offsets(stream: AnyStream, x: Floats) -> tuple[Floats, Floats]:
-    """Squared distances q (k,) and offsets z (k, missing), oldest first, in the unit of the data."""
+    """Squared distances q (k,) and offsets (k, missing), oldest first, in the unit of the data."""
     observed = ~np.isnan(x)
     if isinstance(stream, AutomaticStream):
         q, z = _by_metric(stream, x, observed)

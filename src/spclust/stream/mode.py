@@ -9,11 +9,6 @@ from spclust.stream.stream import Stream
 AnyStream = Stream | AutomaticStream
 
 
-def new_stream(params: Params, d: int) -> AnyStream:
-    """An empty stream of points with d features, in the mode that the parameters have."""
-    return AutomaticStream(params, d) if params.automatic else Stream(params, d)
-
-
 def combined_stream(streams: Sequence[AnyStream], params: Params, *, concurrent: bool) -> AnyStream:
     """One stream of several with the same parameters, at the same time or one after another."""
     if params.automatic:

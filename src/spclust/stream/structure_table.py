@@ -2,11 +2,18 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from spclust.arrays import Floats, Integers
-from spclust.covariance.export import Covariances
+
+
+class DenseCovariances(Protocol):
+    """Covariances that can be made dense."""
+
+    def dense(self) -> Floats:
+        """The covariances (k, d, d)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +26,7 @@ class StructureTable:
     age: Integers | Floats  # (k,) weight updates since creation, plus one; or a time
     id: Integers  # (k,) number of the point that founded the structure, counted from 0
     label: Integers  # (k,) cluster; -1 is noise
-    _covariances: Covariances = field(repr=False)
+    _covariances: DenseCovariances = field(repr=False)
     _unit: Floats = field(repr=False)  # (d,)
 
     def __len__(self) -> int:

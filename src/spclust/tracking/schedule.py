@@ -12,7 +12,12 @@ Labels = Callable[[AnyStream], Integers]  # clusters (k,) of the structures, old
 
 
 def learn_and_observe(
-    stream: AnyStream, rows: Rows, times: Floats | None, tracker: Tracker, every: int, labels: Labels
+    stream: AnyStream,
+    rows: Rows,
+    times: Floats | None,
+    tracker: Tracker,
+    every: int,
+    labels: Labels,
 ) -> None:
     """Learn rows, and observe the clusters whenever `every` points were learnt."""
     at = 0
@@ -32,7 +37,9 @@ def observe_if_due(stream: AnyStream, tracker: Tracker, every: int, labels: Labe
         tracker.observe(observe(stream, labels(stream)))
 
 
-def observing_learner(stream: AnyStream, tracker: Tracker, every: int, labels: Labels) -> PointLearner:
+def observing_learner(
+    stream: AnyStream, tracker: Tracker, every: int, labels: Labels
+) -> PointLearner:
     """What learning one point at a time needs; it observes the clusters when it is time to."""
     plain, s = stream.point_learner(), stream.structures
 
