@@ -82,8 +82,8 @@ def _use_models(X: Floats, covariance_type: str) -> None:
     read_only = X.copy()
     read_only.flags.writeable = False  # another type to Numba
     models = []
-    automatic = {"half_life": 50.0, "track_every": 20}
-    paper = {"scale": 1.0, "beta": 0.01, "eps": 0.9, "min_samples": 2}
+    automatic: dict[str, Any] = {"half_life": 50.0, "track_every": 20}
+    paper: dict[str, Any] = {"scale": 1.0, "beta": 0.01, "eps": 0.9, "min_samples": 2}
     for params in (paper,) if covariance_type == "lowrank" else (automatic, paper):
         model = SPC(**shared, **params, outlier_nlt=3.0).fit(X)
         model.predict(X)

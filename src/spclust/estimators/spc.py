@@ -30,8 +30,8 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
 
     There are two modes. The automatic one, with scale="auto", needs no parameter; a stream that
     changes needs `half_life`. It finds units, metric and clusters by itself: see docs/automatic.md.
-    With a number as `scale` SPC is the algorithm of the paper, and `m` to `min_samples` are its
-    parameters: `SPC(scale=1.0)`.
+    With a number as `scale`, SPC(scale=1.0), it is the algorithm of the paper (Dale, Keller, Galusha:
+    Single-pass Possibilistic Clustering with Damped Window Footprints).
 
     Parameters
     ----------
@@ -45,7 +45,6 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
         Fuzzifier, above 1. The smaller, the sharper the edge of a structure.
     gamma : float, default 0.0
         Paper. Decay of a structure's mean for each point that it absorbs; 0 forgets nothing.
-        `decay_from_half_life` turns a number of points into a rate.
     beta : float, default 0.0
         Paper. Decay of a structure's weight for each point of the stream; 0 forgets nothing.
     w_min : float, default 0.01
@@ -63,15 +62,14 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
         May be changed at any time.
     scale : float or "auto", default "auto"
         "auto" is the automatic mode. A number is the mode of the paper, with this standard
-        deviation of a fresh structure in the unit of the data. The paper has 1, which suits data of
-        about ten units across.
+        deviation of a fresh structure in the unit of the data; the paper has 1.
     covariance_type : {"auto", "full", "lowrank", "diag", "spherical"}, default "auto"
         Form of the covariances. "diag" has a variance for each feature, "spherical" one for all.
         "auto" is "full" up to 128 features; above, it is "diag", and "lowrank" in the mode of the
         paper, which gives what "full" gives without d x d matrices.
     max_rank : int or None, default None
-        Paper. Maximum number of directions of a "lowrank" covariance; memory is O(N d max_rank).
-        Where more are needed, those of the smallest variances are given up. None has no limit.
+        Paper. Maximum number of directions of a "lowrank" covariance. Where more are needed, those
+        of the smallest variances are given up. None has no limit.
     track_every : int or None, default None
         Points between two observations of the clusters, which give them ids that last
         (`cluster_ids_`) and report events (`events_`, `watch`). An event is reported when five
