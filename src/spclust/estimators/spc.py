@@ -30,7 +30,7 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
 
     There are two modes. The automatic one, with scale="auto", needs no parameter; a stream that
     changes needs `half_life`. It finds units, metric and clusters by itself: see docs/automatic.md.
-    With a number as `scale`, SPC(scale=1.0), it is the algorithm of the paper (Dale, Keller, Galusha:
+    With a number, SPC(scale=1.0), it is the algorithm of the paper (Dale, Keller, Galusha:
     Single-pass Possibilistic Clustering with Damped Window Footprints).
 
     Parameters
