@@ -2,7 +2,7 @@
 
 A point of coordinates y is z = A y in the metric, and A^T A is the inverse of
 
-    W + (0.05)^2 diag(width^2)
+    W + (0.25)^2 diag(width^2)
 
 W is the scatter within structures, pooled over all of them and divided by their mass. The second
 term keeps the metric finite in directions in which structures do not vary; `width` is the standard
@@ -17,7 +17,7 @@ import numpy as np
 from spclust.arrays import Booleans, Floats
 from spclust.state.automatic_structures import AutomaticStructures, write_z
 
-_RIDGE = 0.05
+_RIDGE = 0.25
 _TAIL = 0.05
 _WIDEST = 0.1
 
