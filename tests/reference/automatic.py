@@ -120,7 +120,7 @@ class Automatic:
         return float(np.sum((self.A @ a.mean - self.A @ b.mean) ** 2))
 
     def merge(self, i, j):
-        """Merge two structures: the heavier one keeps its cluster, with the id of the older one, i."""
+        """Merge two structures: the cluster is that of the heavier one, the id that of the older."""
         older, newer = self.S[i], self.S.pop(j)
         a, b = (older, newer) if older.mass >= newer.mass else (newer, older)
         if newer.id == self.seen:  # the point
