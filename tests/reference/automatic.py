@@ -120,7 +120,7 @@ class Automatic:
         return float(np.sum((self.A @ a.mean - self.A @ b.mean) ** 2))
 
     def merge(self, i, j):
-        """Merge two structures: the cluster is that of the heavier one, the id that of the older."""
+        """Merge two structures: the cluster is that of the heavier one, the id the older one's."""
         older, newer = self.S[i], self.S.pop(j)
         a, b = (older, newer) if older.mass >= newer.mass else (newer, older)
         if newer.id == self.seen:  # the point
