@@ -187,6 +187,8 @@ class Automatic:
         again, width = self.metric_of(self.S[::-1])  # structures that tie, in another order
         self.sure &= np.allclose(again, self.A, rtol=TIE, atol=TIE * np.abs(self.A).max())
         self.sure &= np.allclose(width, self.width, rtol=TIE, atol=0.0)
+        largest = np.max(np.abs([s.mean for s in self.S]), axis=0)
+        self.sure &= np.all((width == 0.0) | (width > 1e-6 * largest))  # or digits are lost
 
     def metric_of(self, S):
         """The metric A, and the width of each feature."""
