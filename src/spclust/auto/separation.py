@@ -102,10 +102,11 @@ def separation(place: Floats, variance: Floats, n: Floats, second: Booleans) -> 
     for i in range(k):
         within += n[i] * (variance[i] + (place[i] - middle[int(second[i])]) ** 2)
     within /= mass.sum()
-    # The bandwidth that is best for a normal density of so many points, but for a factor near 1.
-    bandwidth = within * min(mass[0], mass[1]) ** -0.4
     low = middle[0] - np.sqrt(within)
     step = (middle[1] + np.sqrt(within) - low) / (_PLACES - 1)
+    # The bandwidth that is best for a normal density of so many points, but for a factor near 1;
+    # so wide that copies of one point are seen from the nearest place.
+    bandwidth = max(within * min(mass[0], mass[1]) ** -0.4, (0.5 * step) ** 2)
     K, density = np.zeros((_PLACES, k)), np.zeros(_PLACES)
     for g in range(_PLACES):
         for i in range(k):
