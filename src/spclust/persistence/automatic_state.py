@@ -151,6 +151,7 @@ def _params(built_with: Mapping[str, Any], scalars: AutomaticScalars, half_life:
         nlt_max=TABLE["nlt_max"].default,
         scale=1.0,
         kind=kinds.get(str(kind), DIAGONAL if scalars.diagonal else FULL),
+        max_rank=scalars.n_features,
         automatic=True,
         half_life=half_life,
     )
