@@ -148,8 +148,9 @@ def note_arrival(s: AutomaticStructures) -> None:
     cluster = 0
     if s.live > 0:
         nearest = first_smallest(s.point_distance, s.id, s.live)
-        s.recent[s.seen % s.recents] = distance_from_home(s.point_distance, s)
         cluster = s.cluster[nearest]
+    if s.seen > 1:  # before the first renewal there is no metric
+        s.recent[s.seen % s.recents] = distance_from_home(s.point_distance, s)
     s.cluster_mass[cluster] += s.point_mass
     s.cluster_clock[cluster] += 1.0 / s.cluster_mass[cluster]
     s.point_cluster = cluster
@@ -181,6 +182,7 @@ def merge(older: int, newer: int, s: AutomaticStructures) -> tuple[int, int]:
         s.cluster_mass[own] += s.mass[other]
     s.missed[keeper] = min(missed_points(keeper, s), missed_points(other, s))
     s.clock_then[keeper] = s.cluster_clock[own]
+    s.reach[keeper] = min(s.reach[keeper], s.reach[other])  # some structure always is a home
     add_moments(keeper, other, s)
     s.id[keeper] = s.id[older]
     s.merged += 1
@@ -193,6 +195,7 @@ def insert(slot: int, s: AutomaticStructures) -> None:
     found(slot, s)
     s.id[slot], s.cluster[slot] = s.seen, s.point_cluster
     s.missed[slot], s.clock_then[slot] = 0.0, s.cluster_clock[s.point_cluster]
-    s.reach[slot] = np.inf  # until the next renewal it is no home
+    # Until the next renewal it is no home, unless there has been no renewal yet.
+    s.reach[slot] = np.inf if s.seen > 1 else 0.0
     if slot == s.live:
         s.live += 1
