@@ -69,9 +69,11 @@ def test_the_signature_of_the_estimator_is_the_table():
 
 @pytest.mark.parametrize(("name", "row"), TABLE.items())
 def test_the_docstring_of_the_estimator_has_each_parameter_and_its_default(name, row):
-    kind = "int" if row.kind is Integral else "float"
-    kind += " or None" if row.optional else ""
-    kind += "".join(f' or "{word}"' for word in row.words)
+    kinds = ["int" if row.kind is Integral else "float"]
+    kinds += ["timedelta"] if row.duration else []
+    kinds += [f'"{word}"' for word in row.words]
+    kinds += ["None"] if row.optional else []
+    kind = " or ".join([", ".join(kinds[:-1]), kinds[-1]]) if len(kinds) > 1 else kinds[0]
     if row.kind is str:
         kind = "{" + ", ".join(f'"{word}"' for word in row.words) + "}"
     default = f'"{row.default}"' if isinstance(row.default, str) else row.default
