@@ -7,62 +7,16 @@ deeper than counting explains: with the kernels K_p and K_v of the structures at
 in the valley, the difference sum n (K_p - K_v) has the variance sum n (K_p - K_v)^2, because the
 number of points of a structure is a Poisson variable. The largest ratio along the line is
 `separation`.
-
-Of two groups that are not separate, the lighter one may be a stray: nothing is between them, but
-it has too few points to be a cluster, such as outliers, or a cluster that has just begun. It
-belongs to no cluster. Otherwise the two are one cluster.
 """
 
 import numpy as np
 
 from spclust.arrays import Booleans, Floats, Integers
-from spclust.jit.decorators import allocating, kernel
+from spclust.auto.border import RIPPLE
+from spclust.jit.decorators import allocating
 
 _PLACES = 41  # along the line, where the density is computed
-_RIPPLE = 0.04  # of the density: what the tiling by structures adds to a uniform density
 _NEGLIGIBLE = 40.0  # e^-40 is no density
-_EMPTY = 0.1  # of the density of the lower peak: with less there is nothing in the valley
-_STRAY = -1
-
-
-@kernel
-def separate_groups(
-    z: Floats, mass: Floats, covariance: Floats, proposed: Integers, limit: float
-) -> Integers:
-    """Labels (k,) after the least separate two groups were merged, until all are separate.
-
-    Of structures with means z (k, d), masses (k,) and covariances (k, d, d), or their diagonals
-    (k, 1, d), in `proposed` groups (k,). Two are separate if `separation` is above `limit`.
-    """
-    labels = proposed.copy()
-    groups = labels.max() + 1
-    masses = np.zeros(groups)
-    for i in range(labels.size):
-        masses[labels[i]] += mass[i]
-    ratio, valley = np.full((groups, groups), np.inf), np.ones((groups, groups))
-    for a in range(groups):
-        for b in range(a):
-            ratio[a, b], valley[a, b] = separation_of(a, b, labels, z, mass, covariance)
-    while True:
-        least, a, b = limit, -1, -1
-        for i in range(groups):
-            for j in range(i):
-                if ratio[i, j] <= least:
-                    least, a, b = ratio[i, j], i, j
-        if a < 0:
-            return labels
-        gone, into = (a, b) if masses[a] < masses[b] else (b, a)
-        stray = valley[a, b] < _EMPTY
-        for i in range(labels.size):
-            if labels[i] == gone:
-                labels[i] = _STRAY if stray else into
-        masses[into] += 0.0 if stray else masses[gone]
-        for c in range(groups):
-            others = ratio[max(gone, c), min(gone, c)] < np.inf
-            ratio[max(gone, c), min(gone, c)] = np.inf
-            if not stray and others and c != into:
-                i, j = max(into, c), min(into, c)
-                ratio[i, j], valley[i, j] = separation_of(i, j, labels, z, mass, covariance)
 
 
 @allocating
@@ -166,7 +120,7 @@ def deepest_valley(density: Floats, K: Floats, n: Floats) -> tuple[float, float]
             difference = K[peak, i] - K[g, i]
             depth += n[i] * difference
             variance += n[i] * difference * difference
-        ripple = _RIPPLE * density[peak]
+        ripple = RIPPLE * density[peak]
         best = max(best, (depth - ripple) / np.sqrt(variance + 1e-300))
         emptiest = min(emptiest, density[g] / density[peak])
     return best, emptiest
