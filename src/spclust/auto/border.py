@@ -57,14 +57,19 @@ def kernel_shapes(squares: Floats, mass: Floats, variance: Floats, d: int) -> tu
 
 
 @allocating
-def kernels_at(distances: Floats, widths: Floats, heights: Floats) -> Floats:
-    """Kernels (k,) of all structures at a place, from squared distances (k,)."""
-    values = np.zeros(widths.size)
+def write_kernels(
+    distances: Floats, widths: Floats, heights: Floats, mass: Floats, values: Floats
+) -> float:
+    """Kernels (k,) of all structures at a place, from squared distances (k,); the density there.
+
+    Modified in place: values.
+    """
+    density = 0.0
     for i in range(widths.size):
         x = 0.5 * distances[i] / widths[i]
-        if x < _NEGLIGIBLE:
-            values[i] = np.exp(-x) * heights[i]
-    return values
+        values[i] = np.exp(-x) * heights[i] if x < _NEGLIGIBLE else 0.0
+        density += mass[i] * values[i]
+    return density
 
 
 @allocating
@@ -94,70 +99,98 @@ def passages(
     """Kernels (m, k) at the emptiest place of each edge, and the density (m,) there."""
     m, k = edges.shape[0], mass.size
     lowest, kernels = np.full(m, np.inf), np.zeros((m, k))
+    way, values = np.empty(k), np.empty(k)
     for e in range(m):
         i, j = edges[e, 0], edges[e, 1]
         for t in _PLACES:
-            way = (1.0 - t) * squares[i] + t * squares[j] - t * (1.0 - t) * squares[i, j]
-            values = kernels_at(way, widths, heights)
-            density = (values * mass).sum()
+            for other in range(k):
+                way[other] = (1.0 - t) * squares[i, other] + t * squares[j, other]
+                way[other] -= t * (1.0 - t) * squares[i, j]
+            density = write_kernels(way, widths, heights, mass, values)
             if density < lowest[e]:
-                lowest[e], kernels[e] = density, values
+                lowest[e] = density
+                kernels[e] = values
     return kernels, lowest
 
 
 @allocating
+def passage_weights(at_edges: Floats, lowest: Floats, mass: Floats) -> Floats:
+    """Weight (m,) of each passage: how much passes there, or how uncertain it is that none does."""
+    weights = np.empty(lowest.size)
+    for e in range(lowest.size):
+        variance = 0.0
+        for i in range(mass.size):
+            variance += mass[i] * at_edges[e, i] ** 2
+        weights[e] = lowest[e] + np.sqrt(variance)
+    return weights
+
+
+@allocating
 def border_separation(
-    ends: tuple[int, int],
+    pair: tuple[int, int],
     labels: Integers,
     mass: Floats,
     edges: Integers,
     at_nodes: Floats,
     at_edges: Floats,
+    density: Floats,
+    lowest: Floats,
+    weights: Floats,
 ) -> tuple[float, float]:
     """How much less dense the border of two groups is than counting explains, and its density.
 
     The first in standard deviations, infinite if they have no border; the second is that of the
     densest passage, as a share of the lower peak. `at_nodes` (k, k) and `at_edges` (m, k) are the
-    kernels at all structures and at the emptiest places of the edges.
+    kernels at all structures, of density (k,), and at the emptiest places of the edges, of density
+    `lowest` (m,).
     """
-    a, b = ends
-    k = labels.size
-    density = at_nodes @ mass
-    peak_a, peak_b = -1, -1
-    for i in range(k):
-        if labels[i] == a and (peak_a < 0 or density[i] > density[peak_a]):
-            peak_a = i
-        if labels[i] == b and (peak_b < 0 or density[i] > density[peak_b]):
-            peak_b = i
-    peak = peak_a if density[peak_a] < density[peak_b] else peak_b
-    # A passage counts by how much passes there, and one that nothing passes by its uncertainty.
-    densest, best, weights = -1, 0.0, np.zeros(edges.shape[0])
-    lowest = np.zeros(edges.shape[0])
+    a, b = pair
+    densest, largest = -1, _TINY
     for e in range(edges.shape[0]):
-        x, y = labels[edges[e, 0]], labels[edges[e, 1]]
-        if not ((x == a and y == b) or (x == b and y == a)):
-            continue
-        lowest[e] = (at_edges[e] * mass).sum()
-        weights[e] = lowest[e] + np.sqrt((at_edges[e] ** 2 * mass).sum())
-        if densest < 0 or lowest[e] > best:
-            densest, best = e, lowest[e]
+        if joins(edges[e], a, b, labels):
+            largest = max(largest, weights[e])
+            densest = e if densest < 0 or lowest[e] > lowest[densest] else densest
     if densest < 0:
         return np.inf, 0.0
-    drop = at_nodes[peak] - at_edges[densest]
-    ripple = RIPPLE * density[peak]
-    of_peak = (drop * mass).sum() / np.sqrt((drop**2 * mass).sum() + 2.0 * ripple**2 + _TINY)
-    depth, everywhere, largest = 0.0, np.zeros(k), max(weights.max(), _TINY)
+    peak = lower_peak(a, b, labels, density)
+    drop, variance = 0.0, 0.0
+    everywhere, depth = np.zeros(mass.size), 0.0
+    for i in range(mass.size):
+        difference = at_nodes[peak, i] - at_edges[densest, i]
+        drop += mass[i] * difference
+        variance += mass[i] * difference * difference
+    of_peak = drop / np.sqrt(variance + 2.0 * (RIPPLE * density[peak]) ** 2 + _TINY)
     for e in range(edges.shape[0]):
-        if weights[e] == 0.0:
-            continue
-        i, j = edges[e, 0], edges[e, 1]
-        end = i if density[i] < density[j] else j
-        if lowest[e] < density[end]:
-            drop = at_nodes[end] - at_edges[e]
-            depth += weights[e] / largest * ((drop * mass).sum() - RIPPLE * density[end])
-            everywhere += weights[e] / largest * drop
-        else:
-            depth -= weights[e] / largest * RIPPLE * density[end]
-    along = depth / np.sqrt((everywhere**2 * mass).sum() + _TINY)
+        if joins(edges[e], a, b, labels):
+            i, j, weight = edges[e, 0], edges[e, 1], weights[e] / largest
+            end = i if density[i] < density[j] else j
+            depth -= weight * RIPPLE * density[end]
+            if lowest[e] < density[end]:
+                depth += weight * (density[end] - lowest[e])
+                for other in range(mass.size):
+                    everywhere[other] += weight * (at_nodes[end, other] - at_edges[e, other])
+    variance = 0.0
+    for i in range(mass.size):
+        variance += mass[i] * everywhere[i] * everywhere[i]
+    along = depth / np.sqrt(variance + _TINY)
     both = np.sqrt(max(of_peak, 0.0) ** 2 + max(along, 0.0) ** 2)
-    return both, best / max(density[peak], _TINY)
+    return both, lowest[densest] / max(density[peak], _TINY)
+
+
+@allocating
+def joins(edge: Integers, a: int, b: int, labels: Integers) -> bool:
+    """True if an edge joins the groups a and b."""
+    x, y = labels[edge[0]], labels[edge[1]]
+    return (x == a and y == b) or (x == b and y == a)
+
+
+@allocating
+def lower_peak(a: int, b: int, labels: Integers, density: Floats) -> int:
+    """The densest structure of each of two groups; of both, the one that is less dense."""
+    of_a, of_b = -1, -1
+    for i in range(labels.size):
+        if labels[i] == a and (of_a < 0 or density[i] > density[of_a]):
+            of_a = i
+        if labels[i] == b and (of_b < 0 or density[i] > density[of_b]):
+            of_b = i
+    return of_a if density[of_a] < density[of_b] else of_b

@@ -16,14 +16,15 @@ from spclust.auto.border import (
     border_edges,
     border_separation,
     kernel_shapes,
-    kernels_at,
+    passage_weights,
     passages,
+    write_kernels,
 )
 from spclust.auto.cut import automatic_clusters
 from spclust.auto.separation import separation_of
 from spclust.jit.decorators import kernel
 from spclust.numerics.euclidean_distances import distances
-from spclust.state.automatic_structures import AutomaticStructures, read_z
+from spclust.state.automatic_structures import AutomaticStructures, automatic_in_kernel, read_z
 
 _TRIALS = 4.0  # places for a valley, for each structure
 _EMPTY = 0.1  # of the density of the lower peak: with less there is nothing between two groups
@@ -32,46 +33,53 @@ _STRAY = -1
 
 def clusters_of(s: AutomaticStructures) -> Integers:
     """Cluster (k,) of the structure in each slot; -1 for strays."""
-    slots = np.arange(s.live)
     if s.live < 3:
         return np.zeros(s.live, dtype=np.int64)
-    z = read_z(s, slots)
-    z = np.ascontiguousarray(z - z.mean(axis=0))
+    z = np.ascontiguousarray(read_z(s, np.arange(s.live)))
     mass = s.mass[: s.live] / s.point_mass
-    covariance = covariances_in_metric(s)
-    rows = covariance[:, 0] if s.diagonal else np.einsum("kcc->kc", covariance)
-    radius = np.sqrt(np.maximum(rows.sum(axis=1), 0.0))
-    proposed = automatic_clusters(z, mass, radius)
-    limit = float(np.sqrt(2.0 * np.log(_TRIALS * s.live)))
+    variance = variances_in_metric(s)
+    proposed = automatic_clusters(z, mass, np.sqrt(s.d * variance))
     if proposed.max() == 0:
         return proposed
-    labels: Integers = separate_groups(z, distances(z) ** 2, mass, covariance, proposed, limit)
-    return in_order(labels)
+    limit = float(np.sqrt(2.0 * np.log(_TRIALS * s.live)))
+    return in_order(separate_groups(s.memory, z, mass, variance, proposed, limit))
+
+
+def variances_in_metric(s: AutomaticStructures) -> Floats:
+    """Variance (k,) of the points of each structure, a direction on average, in the metric."""
+    scatter, mass = s.scatter[: s.live], s.mass[: s.live]
+    if s.diagonal:
+        total = scatter[:, 0] @ s.metric[0] ** 2
+    else:
+        total = scatter.reshape(s.live, -1) @ (s.metric.T @ s.metric).reshape(-1)
+    variance: Floats = np.maximum(total / (s.d * mass), 0.0)
+    return variance
 
 
 @kernel
 def separate_groups(
-    z: Floats, squares: Floats, mass: Floats, covariance: Floats, proposed: Integers, limit: float
+    memory: Floats, z: Floats, mass: Floats, variance: Floats, proposed: Integers, limit: float
 ) -> Integers:
     """Labels (k,) after the least separate two groups were merged, until all are separate.
 
-    Of structures with means z (k, d), squared distances (k, k), masses (k,) and covariances
-    (k, d, d), or their diagonals (k, 1, d), in `proposed` groups (k,).
+    Of structures with means z (k, d), faded counts `mass` (k,) and variances (k,), all in the
+    metric, in `proposed` groups (k,).
     """
+    s = automatic_in_kernel(memory)
     labels = proposed.copy()
     groups, k = labels.max() + 1, labels.size
-    masses, variance = np.zeros(groups), np.zeros(k)
+    masses, squares = np.zeros(groups), distances(z)
     for i in range(k):
         masses[labels[i]] += mass[i]
-        for c in range(z.shape[1]):
-            row = 0 if covariance.shape[1] == 1 else c
-            variance[i] += max(covariance[i, row, c], 0.0) / z.shape[1]
+        for j in range(k):
+            squares[i, j] *= squares[i, j]
     widths, heights = kernel_shapes(squares, mass, variance, z.shape[1])
-    at_nodes = np.empty((k, k))
+    at_nodes, density = np.empty((k, k)), np.empty(k)
     for i in range(k):
-        at_nodes[i] = kernels_at(squares[i], widths, heights)
+        density[i] = write_kernels(squares[i], widths, heights, mass, at_nodes[i])
     edges = border_edges(squares, labels)
-    at_edges, _ = passages(squares, mass, widths, heights, edges)
+    at_edges, lowest = passages(squares, mass, widths, heights, edges)
+    weights = passage_weights(at_edges, lowest, mass)
     ratio, valley = np.full((groups, groups), np.inf), np.ones((groups, groups))
     changed = -1  # all pairs at first, then those of one group
     while True:
@@ -79,10 +87,10 @@ def separate_groups(
             for j in range(i):
                 if changed < 0 or (changed in (i, j) and ratio[i, j] < np.inf):
                     border, open_share = border_separation(
-                        (i, j), labels, mass, edges, at_nodes, at_edges
+                        (i, j), labels, mass, edges, at_nodes, at_edges, density, lowest, weights
                     )
                     if border < np.inf:
-                        line, line_share = separation_of(i, j, labels, z, mass, covariance)
+                        line, line_share = separation_of(i, j, labels, z, mass, s)
                         border, open_share = max(border, line), min(open_share, line_share)
                     ratio[i, j], valley[i, j] = border, open_share
         least, a, b = limit, -1, -1
@@ -104,14 +112,6 @@ def separate_groups(
             if ratio[i, j] < np.inf and not stray and c != into:
                 ratio[max(into, c), min(into, c)] = 0.0  # they may touch now
             ratio[i, j] = np.inf
-
-
-def covariances_in_metric(s: AutomaticStructures) -> Floats:
-    """Covariances (k, d, d) of the points of each structure in the metric; or diagonals."""
-    covariance = s.scatter[: s.live] / s.mass[: s.live, np.newaxis, np.newaxis]
-    if s.diagonal:
-        return covariance * s.metric**2
-    return np.ascontiguousarray(s.metric @ covariance @ s.metric.T)
 
 
 def in_order(labels: Integers) -> Integers:

@@ -77,8 +77,8 @@ def note_costs(slot: int, s: AutomaticStructures) -> None:
             continue
         if value < least[j] or (value == least[j] and mine < ids[partner[j]]):
             least[j], partner[j] = value, slot
-        elif partner[j] == slot and value > least[j]:
-            find_partner(j, s)
+        elif partner[j] == slot and (value > least[j] or mine == s.seen):
+            find_partner(j, s)  # the point may cost as much as its predecessor, but it is younger
     find_partner(slot, s)
 
 

@@ -2,7 +2,7 @@
 
 A point of coordinates y is z = A y in the metric, and A^T A is the inverse of
 
-    W + (0.05)^2 diag(width^2)
+    W + (0.25)^2 diag(width^2)
 
 W is the scatter within structures, pooled over all of them and divided by their mass. The second
 term keeps the metric finite in directions in which structures do not vary; `width` is the standard
@@ -17,9 +17,10 @@ import numpy as np
 from spclust.arrays import Booleans, Floats
 from spclust.state.automatic_structures import AutomaticStructures, write_z
 
-_RIDGE = 0.05
+_RIDGE = 0.25
 _TAIL = 0.05
 _WIDEST = 0.1
+_NOISE = 1e-14  # of the largest coordinate: widths below this are rounding errors
 
 
 def renew_metric(s: AutomaticStructures) -> None:
@@ -53,11 +54,12 @@ def widths(mass: Floats, mean: Floats, variances: Floats) -> Floats:
     kept = np.zeros(mean.shape, dtype=np.bool_)
     inside = (upto > _TAIL * upto[-1]) & (upto - sorted_mass < (1.0 - _TAIL) * upto[-1])
     np.put_along_axis(kept, order, inside, axis=0)
+    noise = _NOISE * np.abs(mean).max(axis=0)
     width = _deviations(mass, mean, variances, kept)
-    alike = width == 0.0
+    alike = width <= noise
     if alike.any():
         width[alike] = _deviations(mass, mean, variances, np.ones_like(kept))[alike]
-    return width
+    return np.where(width <= noise, 0.0, width)
 
 
 def _deviations(mass: Floats, mean: Floats, variances: Floats, kept: Booleans) -> Floats:

@@ -94,13 +94,14 @@ def pass_time(half_lives: float, s: AutomaticStructures) -> None:
 def divide_masses(s: AutomaticStructures) -> None:
     """Divide all masses by a power of two, so that a point has one of 1 to 2.
 
-    Modified in place: s.
+    What was missed until now is kept, and clocks start anew: beside the inverse of masses of long
+    ago those of today would not count. Modified in place: s.
     """
     factor = 2.0 ** -np.floor(np.log2(s.point_mass))
     s.point_mass *= factor
     for i in range(s.live):
+        s.missed[i], s.clock_then[i] = missed_points(i, s), 0.0
         s.mass[i] = max(s.mass[i] * factor, _LEAST_MASS)
-        s.clock_then[i] /= factor
         s.least[i] *= factor * factor
         for j in range(s.live):
             s.cost[i, j] *= factor * factor
@@ -109,7 +110,14 @@ def divide_masses(s: AutomaticStructures) -> None:
                 s.scatter[i, r, c] *= factor
     for k in range(s.clusters):
         s.cluster_mass[k] = max(s.cluster_mass[k] * factor, _LEAST_MASS)
-        s.cluster_clock[k] /= factor
+        s.cluster_clock[k] = 0.0
+
+
+@part
+def missed_points(slot: int, s: AutomaticStructures) -> float:
+    """How many points of its cluster a structure should have had since its last one."""
+    clock = s.cluster_clock[s.cluster[slot]]
+    return s.missed[slot] + s.mass[slot] * (clock - s.clock_then[slot])
 
 
 @part
@@ -138,13 +146,6 @@ def note_arrival(s: AutomaticStructures) -> None:
     s.cluster_mass[cluster] += s.point_mass
     s.cluster_clock[cluster] += 1.0 / s.cluster_mass[cluster]
     s.point_cluster = cluster
-
-
-@part
-def missed_points(slot: int, s: AutomaticStructures) -> float:
-    """How many points of its cluster a structure should have had since its last one."""
-    clock = s.cluster_clock[s.cluster[slot]]
-    return s.missed[slot] + s.mass[slot] * (clock - s.clock_then[slot])
 
 
 @part

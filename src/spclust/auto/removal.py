@@ -38,16 +38,20 @@ def forgotten(s: AutomaticStructures) -> Booleans:
     return gone
 
 
-def remove_forgotten(s: AutomaticStructures) -> None:
-    """Remove structures that are forgotten, if memory is full. Modified in place: s."""
+def remove_forgotten(s: AutomaticStructures) -> bool:
+    """Remove structures that are forgotten, if memory is full; True if there are any.
+
+    Modified in place: s.
+    """
     if s.live < s.capacity:
-        return
+        return False
     gone = forgotten(s)
     if not gone.any():
-        return
+        return False
     np.subtract.at(s.cluster_mass, s.cluster[: s.live][gone], s.mass[: s.live][gone])
     s.removed += int(s.count[: s.live][gone].sum())
     keep(s, np.flatnonzero(~gone))
+    return True
 
 
 def keep(s: AutomaticStructures, slots: Integers) -> None:

@@ -1,8 +1,9 @@
 """Renewal: what is done every so many points. Structures go, the metric and the clusters follow.
 
-With a half-life everything follows the stream: every N points what is forgotten is removed and the
-metric is fitted, and every 5 N points structures are assigned to clusters. Without one, the metric
-is fitted whenever the number of points has grown by a fifth, and clusters are read when asked for.
+With a half-life everything follows the stream: every N points what is forgotten is removed. Every
+5 N points, or less often if more is remembered, the metric is fitted and structures are assigned to
+clusters, whose clocks decide what is forgotten. Without a half-life the metric is fitted whenever
+the number of points has grown by a fifth, and clusters are read when they are asked for.
 """
 
 import numpy as np
@@ -16,7 +17,8 @@ from spclust.auto.removal import missed, remove_forgotten
 from spclust.state.automatic_structures import AutomaticStructures
 
 _GROWTH = 1.2
-_READ = 5  # renewals between two assignments to clusters
+_OFTEN = 5  # renewals between two of the metric, at the least
+_MEMORY = 0.25  # of the points that are remembered may come between two renewals of the metric
 
 
 def learn_units(s: AutomaticStructures, x: Floats) -> None:
@@ -28,23 +30,31 @@ def learn_units(s: AutomaticStructures, x: Floats) -> None:
         s.unit[c] = 2.0 ** np.clip(np.ceil(np.log2(offset[c])), -1000.0, 1000.0)
 
 
-def next_renewal(s: AutomaticStructures) -> int:
-    """Points that will have been learnt at the next renewal."""
+def set_dues(s: AutomaticStructures) -> None:
+    """Note when the next renewals are due. Modified in place: s."""
     seen, n = s.seen, s.capacity
     if seen < n:
-        return min(2 * seen, n)
-    return seen + n if s.half_life < np.inf else max(seen + n, int(_GROWTH * seen))
+        s.renewal_due = s.metric_due = min(2 * seen, n)
+    elif s.half_life == np.inf:
+        s.renewal_due = s.metric_due = max(seen + n, int(_GROWTH * seen))
+    else:
+        s.renewal_due = seen + n
+        if s.metric_due <= seen:
+            remembered = float(s.mass[: s.live].sum()) / s.point_mass
+            s.metric_due = seen + n * max(_OFTEN, int(_MEMORY * remembered / n))
 
 
 def renew(s: AutomaticStructures) -> None:
-    """Remove what is forgotten; fit the metric; assign clusters. Modified in place: s."""
-    s.renewal_due = next_renewal(s)
-    fades = s.half_life < np.inf
-    if fades:
-        remove_forgotten(s)
-    measure(s)
-    if fades and s.live > 2 and s.seen % (_READ * s.capacity) == 0:
+    """Remove what is forgotten; fit the metric and assign clusters if due. Modified in place: s."""
+    fades, fits = s.half_life < np.inf, s.seen >= s.metric_due
+    removes = fades and remove_forgotten(s)
+    if fits:
+        measure(s)
+    elif removes:
+        measure_costs(s.memory)
+    if fades and fits and s.live > 2:
         assign(s, clusters_of(s))
+    set_dues(s)
 
 
 def measure(s: AutomaticStructures) -> None:

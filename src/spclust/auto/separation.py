@@ -14,6 +14,8 @@ import numpy as np
 from spclust.arrays import Booleans, Floats, Integers
 from spclust.auto.border import RIPPLE
 from spclust.jit.decorators import allocating
+from spclust.numerics.cholesky import dot
+from spclust.state.automatic_structures import AutomaticStructures
 
 _PLACES = 41  # along the line, where the density is computed
 _NEGLIGIBLE = 40.0  # e^-40 is no density
@@ -21,7 +23,7 @@ _NEGLIGIBLE = 40.0  # e^-40 is no density
 
 @allocating
 def separation_of(
-    a: int, b: int, labels: Integers, z: Floats, mass: Floats, covariance: Floats
+    a: int, b: int, labels: Integers, z: Floats, mass: Floats, s: AutomaticStructures
 ) -> tuple[float, float]:
     """`separation` of two groups on the line through their centres."""
     k, d = z.shape
@@ -35,34 +37,50 @@ def separation_of(
             many += 1
     for i in range(k):
         if labels[i] == a:
-            line -= mass[i] / mass_a * z[i]
+            for c in range(d):
+                line[c] -= mass[i] / mass_a * z[i, c]
         elif labels[i] == b:
-            line += mass[i] / mass_b * z[i]
-    length = np.sqrt((line * line).sum())
+            for c in range(d):
+                line[c] += mass[i] / mass_b * z[i, c]
+    length = np.sqrt(dot(line, line, 0))
     if length == 0.0:
         return 0.0, 1.0
     line /= length
+    of_coordinates = in_coordinates(line, s)
     place, variance, n = np.zeros(many), np.zeros(many), np.empty(many)
     second, many = np.empty(many, np.bool_), 0
     for i in range(k):
         if labels[i] in (a, b):
-            place[many] = (line * z[i]).sum()
-            variance[many] = variance_along(line, covariance[i])
+            place[many] = dot(line, z[i], 0)
+            variance[many] = variance_along(of_coordinates, s.scatter[i], s.mass[i])
             n[many], second[many] = mass[i], labels[i] == b
             many += 1
     return separation(place, variance, n, second)
 
 
 @allocating
-def variance_along(line: Floats, covariance: Floats) -> float:
-    """Variance of a structure along a line (d,) of length 1."""
-    total = 0.0
-    for r in range(line.size):
-        if covariance.shape[0] == 1:
-            total += line[r] * line[r] * covariance[0, r]
+def in_coordinates(line: Floats, s: AutomaticStructures) -> Floats:
+    """A^T u: coordinates y have the place (A^T u) y on a line u (d,) of the metric."""
+    found = np.zeros(s.d)
+    for r in range(s.d):
+        if s.diagonal:
+            found[r] = s.metric[0, r] * line[r]
         else:
-            total += line[r] * (line * covariance[r]).sum()
-    return max(total, 0.0)
+            for c in range(r + 1):
+                found[c] += s.metric[r, c] * line[r]
+    return found
+
+
+@allocating
+def variance_along(direction: Floats, scatter: Floats, mass: float) -> float:
+    """Variance of the points of a structure along a direction (d,) of coordinates."""
+    total, diagonal = 0.0, scatter.shape[0] == 1
+    for r in range(direction.size):
+        if diagonal:
+            total += direction[r] * direction[r] * scatter[0, r]
+        else:
+            total += direction[r] * dot(direction, scatter[r], 0)
+    return max(total / mass, 0.0)
 
 
 @allocating
@@ -84,10 +102,11 @@ def separation(place: Floats, variance: Floats, n: Floats, second: Booleans) -> 
     for i in range(k):
         within += n[i] * (variance[i] + (place[i] - middle[int(second[i])]) ** 2)
     within /= mass.sum()
-    # The bandwidth that is best for a normal density of so many points, but for a factor near 1.
-    bandwidth = within * min(mass[0], mass[1]) ** -0.4
     low = middle[0] - np.sqrt(within)
     step = (middle[1] + np.sqrt(within) - low) / (_PLACES - 1)
+    # The bandwidth that is best for a normal density of so many points, but for a factor near 1;
+    # so wide that copies of one point are seen from the nearest place.
+    bandwidth = max(within * min(mass[0], mass[1]) ** -0.4, (0.5 * step) ** 2)
     K, density = np.zeros((_PLACES, k)), np.zeros(_PLACES)
     for g in range(_PLACES):
         for i in range(k):

@@ -47,6 +47,7 @@ class AutomaticScalars(NamedTuple):
     clock: float
     point_mass: float
     renewal_due: int
+    metric_due: int
     clusters: int
 
 
@@ -154,7 +155,7 @@ def refuse_unsound(scalars: AutomaticScalars, arrays: Mapping[str, Array]) -> No
         and c.n_features >= 1
         and max(c.seen, c.removed, c.merged) <= _LARGEST_COUNT
         and 1 <= c.clusters <= c.n_structures
-        and c.seen <= c.renewal_due
+        and c.seen <= c.renewal_due <= c.metric_due
         and c.point_mass >= 1.0,
         "numbers",
     )

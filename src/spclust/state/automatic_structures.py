@@ -44,7 +44,8 @@ class AutomaticStructures(Record):
     timed = Flag(constant=True)  # points have time stamps
     clock = Real()  # the last time stamp
     point_mass = Real()  # mass of the last point
-    renewal_due = Integer()  # points learnt when the metric is renewed
+    renewal_due = Integer()  # points learnt when what is forgotten is removed
+    metric_due = Integer()  # points learnt when the metric, too, is renewed
     clusters = Integer()  # clusters that structures were assigned to at the last reading
     point_cluster = Integer()  # cluster of the structure that is nearest to the last point
 
@@ -118,7 +119,8 @@ def empty_automatic(params: Params, d: int) -> AutomaticStructures:
     s: AutomaticStructures = AutomaticStructures.empty(axes)
     s.capacity, s.diagonal = capacity, diagonal
     s.half_life, s.exponent = params.half_life, params.exponent
-    s.point_mass, s.renewal_due, s.clusters = 1.0, 2, 1
+    s.point_mass, s.clusters = 1.0, 1
+    s.renewal_due = s.metric_due = 2
     s.metric[:] = 1.0 if diagonal else np.eye(d)
     s.cost[:] = s.least[:] = s.reach[:] = s.recent[:] = np.inf
     s.partner[:] = -1

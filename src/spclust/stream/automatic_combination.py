@@ -13,7 +13,7 @@ import numpy as np
 from spclust.arrays import Floats
 from spclust.auto.merge_cost import find_partner, refresh_costs
 from spclust.auto.point_update import merge
-from spclust.auto.renewal import measure, next_renewal
+from spclust.auto.renewal import measure, set_dues
 from spclust.jit.decorators import kernel, part
 from spclust.numerics.eight import LANES
 from spclust.numerics.smallest import first_smallest
@@ -46,7 +46,8 @@ def combined_automatically(
     if wide.n_structures > params.n_structures:
         s = gathered([s], params, concurrent)
     measure(s)
-    s.renewal_due = next_renewal(s)
+    s.metric_due = s.seen
+    set_dues(s)
     return s
 
 

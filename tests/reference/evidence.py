@@ -1,0 +1,138 @@
+"""Clusters by evidence in plain NumPy: which of the proposed groups are separate, and how much."""
+
+import numpy as np
+
+from spclust.auto.cut import automatic_clusters
+
+PLACES, RIPPLE, EMPTY, NEGLIGIBLE, TRIALS = 41, 0.04, 0.1, 40.0, 4.0
+STRAY = -1
+WIDTH, NEIGHBOURS, DIMENSIONS, ON_EDGE = 0.7, 4, 4, (0.25, 0.5, 0.75)
+TINY = 1e-300
+
+
+def clusters_by_evidence(z, mass, covariance):
+    """Cluster (k,) of structures with means z (k, d), masses and covariances (k, d, d)."""
+    k = len(z)
+    if k < 3:
+        return np.zeros(k, dtype=int)
+    radius = np.sqrt(np.maximum(np.trace(covariance, axis1=1, axis2=2), 0.0))
+    labels = automatic_clusters(np.ascontiguousarray(z), mass, radius)
+    return merged_until_separate(labels, z, mass, covariance, np.sqrt(2.0 * np.log(TRIALS * k)))
+
+
+def merged_until_separate(labels, z, mass, covariance, limit):
+    """Merge the least separate two groups, or call one a stray, until all are separate."""
+    border = Border(labels, z, mass, np.trace(covariance, axis1=1, axis2=2) / z.shape[1])
+    labels = labels.copy()
+
+    def judged(a, b):
+        ratio, share = border.separation(labels, a, b)
+        if ratio == np.inf:
+            return ratio, share
+        on_line, share_on_line = separation(labels, a, b, z, mass, covariance)
+        return max(ratio, on_line), min(share, share_on_line)
+
+    while True:
+        groups = sorted(set(labels[labels >= 0]))
+        pairs = [(a, b) for a in groups for b in groups if b < a]
+        found = [judged(a, b) for a, b in pairs]
+        least = min((ratio for ratio, _ in found), default=np.inf)
+        if least > limit:
+            return labels
+        at = max(i for i, (ratio, _) in enumerate(found) if ratio == least)
+        (a, b), (_, share) = pairs[at], found[at]
+        lighter, heavier = (a, b) if mass[labels == a].sum() < mass[labels == b].sum() else (b, a)
+        labels[labels == lighter] = STRAY if share < EMPTY else heavier
+
+
+def separation(labels, a, b, z, mass, covariance):
+    """The deepest valley in standard deviations, and the emptiest one's share of the peak."""
+    centre = {g: np.average(z[labels == g], axis=0, weights=mass[labels == g]) for g in (a, b)}
+    line = centre[b] - centre[a]
+    if not line.any():
+        return 0.0, 1.0
+    line /= np.linalg.norm(line)
+    both = (labels == a) | (labels == b)
+    group, n, place = labels[both], mass[both], z[both] @ line
+    variance = np.maximum(np.einsum("i,kij,j->k", line, covariance[both], line), 0.0)
+    middle = {g: np.average(place[group == g], weights=n[group == g]) for g in (a, b)}
+    offsets = place - np.array([middle[g] for g in group])
+    within = np.average(variance + offsets**2, weights=n)
+    places = np.linspace(middle[a] - np.sqrt(within), middle[b] + np.sqrt(within), PLACES)
+    best_width = within * min(n[group == a].sum(), n[group == b].sum()) ** -0.4
+    width = variance + max(best_width, ((places[1] - places[0]) / 2.0) ** 2)
+    x = 0.5 * (places[:, np.newaxis] - place) ** 2 / width
+    K = np.where(x < NEGLIGIBLE, np.exp(-x), 0.0) / np.sqrt(width)
+    density = K @ n
+    best, emptiest = 0.0, 1.0
+    for g in range(1, PLACES - 1):
+        before, after = np.argmax(density[:g]), g + np.argmax(density[g:])
+        peak = min(before, after, key=lambda p: density[p])
+        if density[g] < density[peak]:
+            difference = K[peak] - K[g]
+            deviation = np.sqrt(n @ difference**2 + 1e-300)
+            best = max(best, (n @ difference - RIPPLE * density[peak]) / deviation)
+            emptiest = min(emptiest, density[g] / density[peak])
+    return best, emptiest
+
+
+class Border:
+    """Density of all structures, round kernels, at each of them and on the edges of the border."""
+
+    def __init__(self, labels, z, mass, variance):
+        self.mass, k = mass, len(z)
+        squares = np.sum((z[:, np.newaxis] - z) ** 2, axis=2)
+        nearest = np.log(np.maximum((squares + np.diag(np.full(k, np.inf))).min(axis=1), TINY)) / 2
+        around = np.argsort(squares, axis=1)[:, : NEIGHBOURS + 1]
+        local = np.exp([np.average(nearest[near], weights=mass[near]) for near in around])
+        local = np.maximum(local, 1e-3 * np.median(local) + 1e-12)
+        self.widths = np.maximum(variance, 0.0) + (WIDTH * local) ** 2
+        self.heights = self.widths ** (-min(z.shape[1], DIMENSIONS) / 2)
+        self.heights /= self.heights.max()
+        self.at_nodes = np.array([self.kernels(row) for row in squares])
+        self.density = self.at_nodes @ mass
+        self.edges = {}  # kernels at the emptiest place of each
+        for i in range(k):
+            for j in range(i):
+                in_ball = squares[i] + squares[j] < squares[i, j]
+                in_ball[[i, j]] = False
+                if labels[i] != labels[j] and not in_ball.any():
+                    places = [z[i] + t * (z[j] - z[i]) for t in ON_EDGE]
+                    at = [self.kernels(np.sum((z - x) ** 2, axis=1)) for x in places]
+                    self.edges[i, j] = min(at, key=lambda values: values @ mass)
+
+    def kernels(self, squares):
+        x = squares / self.widths / 2
+        return np.where(x < NEGLIGIBLE, np.exp(-x), 0.0) * self.heights
+
+    def separation(self, labels, a, b):
+        """Lower peak against the densest passage, and both sides of all: sd, share of the peak."""
+        n, density = self.mass, self.density
+        edges = {e: at for e, at in self.edges.items() if {labels[e[0]], labels[e[1]]} == {a, b}}
+        if not edges:
+            return np.inf, 0.0
+        tops = [np.where(labels == g, density, -1.0).argmax() for g in (a, b)]
+        peak = min(tops, key=lambda i: density[i])
+        densest = max(edges.values(), key=lambda at: at @ n)
+        drop, ripple = self.at_nodes[peak] - densest, RIPPLE * density[peak]
+        of_peak = drop @ n / np.sqrt(drop**2 @ n + 2.0 * ripple**2 + TINY)
+        weights = {e: at @ n + np.sqrt(at**2 @ n) for e, at in edges.items()}
+        depth, drops, largest = 0.0, np.zeros(len(n)), max([*weights.values(), TINY])
+        for e, at in edges.items():
+            end, weight = min(e, key=lambda i: density[i]), weights[e] / largest
+            depth -= weight * RIPPLE * density[end]
+            if weight > 0.0 and at @ n < density[end]:
+                depth += weight * (density[end] - at @ n)
+                drops += weight * (self.at_nodes[end] - at)
+        along = depth / np.sqrt(drops**2 @ n + TINY)
+        both = np.hypot(max(of_peak, 0.0), max(along, 0.0))
+        return both, densest @ n / max(density[peak], TINY)
+
+
+def partition(labels, names):
+    """Groups of names with the same label, and those without one."""
+    groups = {}
+    for label, name in zip(labels, names, strict=True):
+        groups.setdefault(int(label), set()).add(int(name))
+    strays = groups.pop(STRAY, set())
+    return sorted(map(sorted, groups.values())), sorted(strays)
