@@ -12,8 +12,8 @@ from spclust.arrays import Booleans, Floats, Integers
 from spclust.state.automatic_structures import AutomaticStructures, read_z, write_z
 
 _FADED = 0.25  # of the mass of a point
-_SILENT = 5.0  # points missed: of a Poisson variable of this mean, 0 has a probability of 0.007
-_BOTH_SILENT = 2.0  # points missed by a structure and by the one that it would be merged with
+_BY_CHANCE = 0.02  # structures that a gap between their points may remove by chance, as a share
+_BOTH = 0.4  # of what one structure may miss, if the one that it would be merged with misses it, too
 _PER_STRUCTURE = (
     *("mean", "scatter", "mass", "count", "id", "cluster", "missed", "clock_then", "reach"),
 )
@@ -31,8 +31,10 @@ def forgotten(s: AutomaticStructures) -> Booleans:
     """True (k,) for structures that are to be removed; never for all of them."""
     e, mass = missed(s), s.mass[: s.live]
     partners = e[s.partner[: s.live]]
-    gone = (mass < _FADED * s.point_mass) | (e > _SILENT)
-    gone |= (e > _BOTH_SILENT) & (partners > _BOTH_SILENT)
+    # A gap of e expected points has the probability exp(-e) after each of the points remembered.
+    silent = np.log(np.maximum(mass / s.point_mass, 1.0) / _BY_CHANCE)
+    gone = (mass < _FADED * s.point_mass) | (e > silent)
+    gone |= (e > _BOTH * silent) & (partners > _BOTH * silent)
     if gone.all():
         gone[np.argmax(mass)] = False
     return gone
