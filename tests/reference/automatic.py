@@ -14,9 +14,10 @@ from tests.reference.evidence import clusters_by_evidence, partition
 
 TIE = 1e-9  # relative: decisions by less than this are not sure
 ROUNDING = 1e-13  # of the largest terms of a distance
-GROWTH, READ = 1.2, 5
-RIDGE, TAIL, WIDEST = 0.05, 0.05, 0.1
-FADED, SILENT, BOTH_SILENT = 0.25, 5.0, 2.0
+GROWTH = 1.2
+RIDGE, TAIL, WIDEST = 0.25, 0.05, 0.1
+FADED, BY_CHANCE, BOTH = 0.25, 0.02, 0.4
+OFTEN, MEMORY = 5, 0.25
 ENOUGH = 3.0
 NOISE = 1e-14  # of the largest coordinate: narrower features are constant
 
@@ -44,6 +45,7 @@ class Automatic:
     seen: int = 0
     removed: int = 0
     due: int = 2  # points learnt at the next renewal
+    metric_due: int = 2  # points learnt when the metric is renewed, too
     readings: int = 0
     clock: float = 0.0
     recent: list[float] = field(default_factory=list)  # distances from home; NaN if not sure
@@ -136,38 +138,45 @@ class Automatic:
         self.S[i] = a
 
     def renew(self):
-        n = self.n_structures
-        if self.seen < n:
-            self.due = min(2 * self.seen, n)
-        elif self.half_life is not None:
-            self.due = self.seen + n
-        else:
-            self.due = max(self.seen + n, int(GROWTH * self.seen))
+        n, fits = self.n_structures, self.seen >= self.metric_due
         if self.half_life is not None and len(self.S) == n:
             self.remove_forgotten()
-        self.fit_metric()
-        self.find_reaches()
-        reading_due = self.seen % (READ * n) == 0
-        if self.half_life is not None and len(self.S) > 2 and reading_due:
+        if fits:
+            self.fit_metric()
+            self.find_reaches()
+        if self.half_life is not None and len(self.S) > 2 and fits:
             labels = self.clusters()
             strays = max(labels) + 1
             for s, label in zip(self.S, labels, strict=True):
                 s.cluster = label if label >= 0 else strays
             self.readings += 1
+        if self.seen < n:
+            self.due = self.metric_due = min(2 * self.seen, n)
+        elif self.half_life is None:
+            self.due = self.metric_due = max(self.seen + n, int(GROWTH * self.seen))
+        else:
+            self.due = self.seen + n
+            if fits:
+                remembered = MEMORY * sum(s.mass for s in self.S) / n
+                self.note(remembered, round(remembered))
+                self.metric_due = self.seen + n * max(OFTEN, int(remembered))
 
     def remove_forgotten(self):
         S, gone = self.S, []
         for s in S:
             self.note(s.mass, FADED)
-            self.note(s.missed, SILENT)
-            goes = s.mass < FADED or s.missed > SILENT
+            silent = np.log(max(s.mass, 1.0) / BY_CHANCE)
+            both = BOTH * silent
+            self.note(s.missed, silent)
+            goes = s.mass < FADED or s.missed > silent
             if not goes:
-                self.note(s.missed, BOTH_SILENT)
-            if not goes and len(S) > 1 and s.missed > BOTH_SILENT:
+                self.note(s.missed, both)
+            if not goes and len(S) > 1 and s.missed > both:
                 partner = min((o for o in S if o is not s), key=lambda o: self.cost(s, o))
-                goes = partner.missed > BOTH_SILENT
+                self.note(partner.missed, both)
+                goes = partner.missed > both
                 for other in S:
-                    if other is not s and (other.missed > BOTH_SILENT) != goes:
+                    if other is not s and (other.missed > both) != goes:
                         ours, theirs = self.cost(s, partner), self.cost(s, other)
                         self.note_costs((ours, s, partner), (theirs, s, other), self.rounding())
             gone.append(goes)
