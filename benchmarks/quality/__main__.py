@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -59,9 +59,10 @@ def rich_table(grid: Grid) -> Table:
     table = Table(title=grid.title, title_justify="left")
     texts = grid.title == "Parameters"
     for number, name in enumerate(grid.head):
-        table.add_column(name, justify="left" if texts or not number else "right")
+        justify: Literal["left", "right"] = "left" if texts or not number else "right"
+        table.add_column(name, justify=justify, no_wrap=not number, overflow="fold")
     for row in grid.rows:
-        bold = any(cell.startswith("SPC") for cell in row[:2])
+        bold = row[0].startswith("SPC")
         table.add_row(*row, style="bold" if bold else None)
     return table
 
@@ -109,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "folder": folder is not None,
         "seconds": time.perf_counter() - start,
     }
-    for grid in (parameter_grid(records), *grids(records)):
+    for grid in (*grids(records), parameter_grid(records)):
         console.print(rich_table(grid))
     for line in reasons(records):
         console.print(line, markup=False)

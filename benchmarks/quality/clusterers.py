@@ -45,6 +45,12 @@ class Batch:
         return self.labels
 
 
+def _nearest(X: Floats, rows: Floats) -> Integers:
+    """Index (n,) of the nearest of `rows` to each row of X (n, d)."""
+    found: Integers = NearestNeighbors(n_neighbors=1).fit(rows).kneighbors(X)[1][:, 0]
+    return found
+
+
 class Window:
     """HDBSCAN of the last rows, fitted again for each batch; labels of nearest neighbours."""
 
@@ -59,8 +65,7 @@ class Window:
     def predict(self, X: Floats) -> Integers:
         """Label of the nearest row of the window."""
         labels = np.asarray(self.model.fit_predict(self.rows))
-        nearest = NearestNeighbors(n_neighbors=1).fit(self.rows).kneighbors(X)[1][:, 0]
-        return labels[nearest]
+        return labels[_nearest(X, self.rows)]
 
 
 class River:
@@ -87,8 +92,7 @@ class River:
         if not centres:
             return np.full(len(X), first)
         rows = [[centre[i] for i in range(X.shape[1])] for centre in centres.values()]
-        nearest = NearestNeighbors(n_neighbors=1).fit(np.array(rows)).kneighbors(X)[1][:, 0]
-        return np.array(list(centres))[nearest]
+        return np.array(list(centres))[_nearest(X, np.array(rows))]
 
 
 def _baseline(name: str, kind: type) -> Contestant:

@@ -71,8 +71,9 @@ class Neighbours:
 
     def score_samples(self, X: Floats) -> Floats:
         """The negative mean distance."""
-        distances: Floats = self.index.kneighbors(X)[0]
-        return -distances.mean(axis=1)
+        distances = self.index.kneighbors(X)[0]
+        means: Floats = distances.mean(axis=1)
+        return -means
 
     def get_params(self) -> dict[str, int]:
         """The number of neighbours."""
@@ -129,5 +130,5 @@ OUTLIER = (
         f"mean distance to 10 of the last 1,000 rows; {WHOLE}",
         standardised=True,
     ),
-    Contestant("River HalfSpaceTrees", HalfSpaceTrees, "scaled by the running range"),
+    Contestant("River HalfSpaceTrees", HalfSpaceTrees, "scaled by the running range; window at most a quarter of the set"),
 )

@@ -9,13 +9,16 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from benchmarks.quality.summary import VIEWS, View, contestant, mean, names, of_view
 from benchmarks.quality.tasks import Record
 
 # Okabe and Ito's palette, which is distinguishable with any colour vision.
 SPC, REFERENCE, TOLD, OTHER = "#D55E00", "#0072B2", "#009E73", "#999999"
-LABELS = {SPC: "SPC", REFERENCE: "reference in batches or windows", TOLD: "told k", OTHER: "other"}
+LABELS = {SPC: "SPC, defaults", REFERENCE: "batch or window", TOLD: "told k", OTHER: "other"}
+# Vertical offsets: equal values must not hide each other.
+ABOVE = {SPC: 0.0, REFERENCE: -0.16, TOLD: 0.16, OTHER: 0.0}
 MARKERS = {SPC: "o", REFERENCE: "s", TOLD: "^", OTHER: "|"}
 SHOWN = ("static", "stream", "outlier", "robustness")
 
@@ -53,13 +56,13 @@ def draw(records: Sequence[Record], file: Path) -> bool:
         _bars(left, shown, view)
         _dots(right, shown, view)
     handles = [
-        plt.Line2D([], [], ls="", marker=MARKERS[c], color=c, ms=8, mew=2, label=LABELS[c])
+        Line2D([], [], ls="", marker=MARKERS[c], color=c, ms=8, mew=2, label=LABELS[c])
         for c in LABELS
     ]
     handles.insert(
         1,
-        plt.Line2D([], [], ls="", marker="D", color=SPC, mfc="white", ms=7, mew=2,
-                   label="SPC, other parameters or standardised rows"),
+        Line2D([], [], ls="", marker="D", color=SPC, mfc="white", ms=7, mew=2,
+                   label="SPC, half_life=500 or standardised rows"),
     )  # fmt: skip
     figure.legend(handles=handles, loc="outside lower center", ncols=5, frameon=False)
     figure.savefig(file, dpi=130)
@@ -82,7 +85,7 @@ def _bars(axes: Axes, records: Sequence[Record], view: View) -> None:
     axes.set_yticks(range(len(order)), order, fontsize=9)
     for tick, name in zip(axes.get_yticklabels(), order, strict=True):
         tick.set_fontweight("bold" if name.startswith("SPC") else "normal")
-    axes.invert_yaxis()
+    axes.set_ylim(len(order) - 0.5, -0.5)
     axes.set_xlim(0.0, 1.15)
     axes.set_title(view.title, fontsize=10, loc="left")
     axes.set_xlabel("mean of all sets", fontsize=9)
@@ -106,7 +109,7 @@ def _dots(axes: Axes, records: Sequence[Record], view: View) -> None:
             other = shade == SPC and name != main
             axes.plot(
                 found.value,
-                place,
+                place + ABOVE[shade],
                 ls="",
                 marker="D" if other else MARKERS[shade],
                 color=shade,

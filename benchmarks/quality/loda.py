@@ -4,7 +4,7 @@ from typing import Self
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.arrays import Floats, Integers
 
 
 class Loda:
@@ -40,8 +40,9 @@ class Loda:
         """The number of projections."""
         return {"n_projections": self.n_projections}
 
-    def _bin(self, values: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    def _bin(self, values: Floats) -> Integers:
         """Bin of each value: 0 is below the range of the rows, the last above it."""
         place = np.ceil((values - self.low) / self.width)
         place[values == self.low] = 1
-        return np.clip(place, 0, self.bins + 1).astype(np.int64)
+        bins: Integers = np.clip(place, 0, self.bins + 1).astype(np.int64)
+        return bins

@@ -159,7 +159,8 @@ def outside(data: Stream, now: int, rng: np.random.Generator) -> Floats:
     step *= away / np.linalg.norm(step, axis=1, keepdims=True)
     points = centres[rng.integers(0, len(centres), len(step))] + step
     gaps = np.linalg.norm(points[:, None] - centres, axis=2).min(axis=1)
-    return points[gaps >= away * (1 - 1e-9)][:PROBES]
+    free: Floats = points[gaps >= away * (1 - 1e-9)][:PROBES]
+    return free
 
 
 def typicality(one: Contestant, data: Any, options: Options) -> Outcome:

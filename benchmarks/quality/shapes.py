@@ -91,15 +91,17 @@ def _far(rng: np.random.Generator, X: Floats, y: Integers, many: int) -> Floats:
     """Two small clusters outside the range of the others."""
     width, d = np.ptp(X, axis=0), X.shape[1]
     away = X.mean(axis=0) + 1.2 * width * rng.choice([-1.0, 1.0], (2, d))
-    return away[np.arange(many) % 2] + 0.3 * rng.normal(size=(many, d))
+    rows: Floats = away[np.arange(many) % 2] + 0.3 * rng.normal(size=(many, d))
+    return rows
 
 
 def _local(rng: np.random.Generator, X: Floats, y: Integers, many: int) -> Floats:
     """Rows 4 standard deviations outside of the smallest cluster, far inside the range of all."""
     own = X[y == 0]
     step = rng.normal(size=(many, X.shape[1]))
-    step /= np.linalg.norm(step, axis=1, keepdims=True)
-    return own.mean(axis=0) + step * own.std(axis=0).mean() * (np.sqrt(X.shape[1]) + 4.0)
+    step *= (np.sqrt(X.shape[1]) + 4.0) / np.linalg.norm(step, axis=1, keepdims=True)
+    rows: Floats = own.mean(axis=0) + step * own.std(axis=0).mean()
+    return rows
 
 
 OUTLIERS: dict[str, Callable[[np.random.Generator, Floats, Integers, int], Floats]] = {

@@ -45,7 +45,7 @@ class Size(NamedTuple):
 
 
 FULL = Size(files=1000, rows=20_000, generated=8_000, dimensions=4, orders=4, limit=120.0)
-QUICK = Size(files=1, rows=3_000, generated=3_000, dimensions=1, orders=1, limit=5.0)
+QUICK = Size(files=1, rows=5_000, generated=3_000, dimensions=1, orders=1, limit=10.0)
 
 
 def folder_of(given: Path | None) -> Path | None:
@@ -85,7 +85,9 @@ def files(folder: Path, job: str, size: Size) -> Iterator[Source]:
     for group in sorted(groups, key=wanted.index):
         paths = groups[group]
         most = size.files * (3 if group == REST[job] else 1)  # a group of many kinds
-        chosen = np.unique(np.linspace(0, len(paths) - 1, min(most, len(paths))).round().astype(int))
+        chosen = np.unique(
+            np.linspace(0, len(paths) - 1, min(most, len(paths))).round().astype(int)
+        )
         for i in chosen:
             load = partial(read, paths[i], size.rows, job == "stream")
             yield Source(job, group, paths[i].stem, load)

@@ -47,8 +47,9 @@ def emitted(
     clusters; without them every Gaussian is a cluster.
     """
     k, n, d = paths.shape
-    sums = np.cumsum(shares, axis=1)
-    source = (rng.random(n)[:, None] * sums[:, -1:] >= sums).sum(axis=1)
+    sums: Floats = np.cumsum(shares, axis=1)
+    draws: Floats = rng.random((n, 1))
+    source = (draws * sums[:, -1:] >= sums).sum(axis=1)
     X = np.empty((n, d))
     for c in range(k):
         own = np.flatnonzero(source == c)

@@ -10,6 +10,7 @@ from benchmarks.quality.tasks import Record
 
 ALL = "all"
 NOTHING = "-"
+SEEDS = ("random_state", "seed")
 
 
 class Mean(NamedTuple):
@@ -25,6 +26,8 @@ class Mean(NamedTuple):
         """Three digits, and how many sets were measured if not all; or missing, or failed."""
         if self.measured == 0:
             return self.reason.partition(":")[0] if self.sets else NOTHING
+        if np.isnan(self.value):
+            return NOTHING
         few = f" ({self.measured}/{self.sets})" if self.measured < self.sets else ""
         return f"{self.value:.3f}{few}"
 
@@ -79,7 +82,8 @@ def value(one: Record, measure: str) -> float:
     if measure == "ms/row":
         return 1000.0 * float(np.mean(one["seconds"])) / int(one["rows"])
     if measure == "range":
-        return float(np.ptp(next(iter(one["values"].values()))))
+        scores = next(iter(one["values"].values()))
+        return float(np.ptp(scores)) if len(scores) > 1 else float("nan")
     return float(np.mean(one["values"][measure]))
 
 
@@ -120,8 +124,10 @@ def grid(records: Sequence[Record], view: View) -> Grid | None:
     for name in names(shown, contestant):
         own = [one for one in shown if contestant(one) == name]
         cells = [mean([one for one in own if view.by(one) == g], view.measure) for g in groups]
-        every = [mean(own, measure) for measure in (view.measure, *view.extra)]
-        rows.append([name, *(cell.text for cell in (*cells, *every))])
+        cells.append(mean(own, view.measure))
+        good = [one for one in own if one["error"] is None]
+        extra = [mean(good, measure) for measure in view.extra]
+        rows.append([name, *(cell.text for cell in (*cells, *extra))])
     head = ["", *groups, ALL, *view.extra]
     if view.upright:
         turned = [list(column) for column in zip(head, *rows, strict=True)]
@@ -131,17 +137,22 @@ def grid(records: Sequence[Record], view: View) -> Grid | None:
 
 def parameter_grid(records: Sequence[Record]) -> Grid:
     """Parameters of all contestants, and what they are told."""
-    rows: dict[tuple[str, str], list[str]] = {}
+    texts: dict[tuple[str, str], str] = {}
+    jobs: dict[tuple[str, str], list[str]] = {}
     for one in records:
-        key = (one["job"], one["contestant"])
-        if one["parameters"] and key not in rows:
-            given = [
-                f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
-                for name, value in one["parameters"].items()
-                if not (name == "n_clusters" and "told" in one["note"])
-            ]
-            rows[key] = [one["job"], one["contestant"], ", ".join(given), one["note"]]
-    return Grid("Parameters", ["job", "contestant", "parameters", "given"], list(rows.values()))
+        if not one["parameters"]:
+            continue
+        given = [
+            f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+            for name, value in one["parameters"].items()
+            if name not in SEEDS and not (name == "n_clusters" and "told" in one["note"])
+        ]
+        key = (one["contestant"], one["note"])
+        texts.setdefault(key, ", ".join(given))
+        if one["job"] not in jobs.setdefault(key, []):
+            jobs[key].append(one["job"])
+    lines = [[key[0], ", ".join(jobs[key]), text, key[1]] for key, text in texts.items()]
+    return Grid("Parameters", ["contestant", "jobs", "parameters", "given"], lines)
 
 
 def reasons(records: Sequence[Record]) -> list[str]:
