@@ -45,7 +45,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="of generated sets and orders")
     parser.add_argument("--seeds", type=int, default=1, help="generated sets of each kind")
     parser.add_argument("--processes", type=int, default=min(2, os.cpu_count() or 1))
-    parser.add_argument("--limit", type=float, help="seconds of a contestant on a set")
+    parser.add_argument("--limit", type=float, help="processor seconds of a contestant on a set")
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR")
     options = parser.parse_args(arguments)
     options.jobs = [job for job in options.jobs.split(",") if job]

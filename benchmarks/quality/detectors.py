@@ -130,5 +130,9 @@ OUTLIER = (
         f"mean distance to 10 of the last 1,000 rows; {WHOLE}",
         standardised=True,
     ),
-    Contestant("River HalfSpaceTrees", HalfSpaceTrees, "scaled by the running range; window at most a quarter of the set"),
+    Contestant(
+        "River HalfSpaceTrees",
+        HalfSpaceTrees,
+        "scaled by the running range; window at most a quarter of the set",
+    ),
 )
