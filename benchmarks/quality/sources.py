@@ -45,7 +45,7 @@ class Size(NamedTuple):
 
 
 FULL = Size(files=1000, rows=20_000, generated=8_000, dimensions=4, orders=4, limit=120.0)
-QUICK = Size(files=2, rows=5_000, generated=3_000, dimensions=1, orders=1, limit=10.0)
+QUICK = Size(files=2, rows=5_000, generated=5_000, dimensions=1, orders=1, limit=10.0)
 
 
 def folder_of(given: Path | None) -> Path | None:
