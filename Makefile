@@ -7,7 +7,7 @@ INSTALL = -m pip install --quiet --disable-pip-version-check --no-compile
 export PIP_NO_INPUT := 1
 
 .PHONY: demo check test test-oldest lint types unit fast format clean
-.PHONY: bench bench-dimension bench-automatic bench-command bench-shards
+.PHONY: bench bench-dimension bench-automatic bench-quality bench-command bench-shards
 
 .venv/demo: pyproject.toml
 	@echo "Installing what the demo needs into .venv: about 620 MB, half a minute to two minutes."
@@ -84,6 +84,9 @@ bench-dimension: .venv-bench/installed
 
 bench-automatic: .venv/dev
 	$(BIN)/python -m benchmarks.automatic $(ARGS)
+
+bench-quality: .venv/dev
+	$(BIN)/python -m benchmarks.quality $(ARGS)
 
 bench-command: .venv/dev
 	$(BIN)/python -m benchmarks.command $(ARGS)
