@@ -5,6 +5,8 @@ BIN := .venv/bin
 # Bytecode is made when a module is first imported: most of what is installed never is.
 INSTALL = -m pip install --quiet --disable-pip-version-check --no-compile
 export PIP_NO_INPUT := 1
+# Without bytecode every process that a test starts would compile all that it imports: 4 s each.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo check test test-oldest lint types unit fast format clean
 .PHONY: bench bench-dimension bench-automatic bench-command bench-shards
