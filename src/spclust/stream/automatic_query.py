@@ -132,17 +132,20 @@ class AutomaticQuery:
         self._for_each_chunk(fill, X, threads)
         return nearest
 
-    def nlt(self, X: Rows, labels: Integers, n_labels: int, threads: int = 1) -> Floats:
+    def nlt(
+        self, X: Rows, labels: Integers, n_labels: int, threads: int = 1, *, reaches: bool = True
+    ) -> Floats:
         """NLT (rows, n_labels) of each row in the best structure of each label.
 
-        `labels` (k,) are those of the structures, oldest first; -1 is left out.
+        `labels` (k,) are those of the structures, oldest first; -1 is left out. Without reaches
+        the distance to the nearest structure counts, not that from home.
         """
         s, kernel = self.structures, automatic_homes()
         group, home = np.empty_like(labels), np.empty((len(X), n_labels))
         group[self.order()] = labels
 
         def fill(part: slice, rows: Floats) -> None:
-            kernel(s.memory, rows, group, home[part], query_scratch(s.d, s.n))
+            kernel(s.memory, rows, group, home[part], query_scratch(s.d, s.n), reaches)
 
         self._for_each_chunk(fill, X, threads)
         nlt: Floats = np.log1p(calibrated_odds(home, s))
@@ -152,6 +155,11 @@ class AutomaticQuery:
         """NLT (rows,) of each row in its best structure."""
         everything = np.zeros(self.structures.live, dtype=np.int64)
         return self.nlt(X, everything, 1, threads)[:, 0]
+
+    def nearest_nlt(self, X: Rows, threads: int) -> Floats:
+        """NLT (rows,) by the distance of each row to its nearest structure, however light."""
+        everything = np.zeros(self.structures.live, dtype=np.int64)
+        return self.nlt(X, everything, 1, threads, reaches=False)[:, 0]
 
     def nlt_of_distances(self, q: Floats) -> Floats:
         """NLT (k,) of a point in each structure, oldest first, from its squared distances (k,)."""
