@@ -89,7 +89,8 @@ class Automatic:
         if not self.S:
             return
         q = np.array([self.square(point, s) for s in self.S])
-        self.recent.append(np.min(np.maximum(q, [s.reach for s in self.S])))
+        if self.seen > 1:
+            self.recent.append(np.min(np.maximum(q, [s.reach for s in self.S])))
         nearest = self.S[int(np.argmin(q))]
         error = self.rounding()
         for s, square in zip(self.S, q, strict=True):
@@ -129,6 +130,7 @@ class Automatic:
             a, b, older.missed = older, newer, 0.0
         else:
             a.missed = min(a.missed, b.missed)
+            a.reach = np.minimum(a.reach, b.reach)
             if a.cluster != b.cluster:
                 self.note(a.mass, b.mass)
         share, e = b.mass / (a.mass + b.mass), b.mean - a.mean

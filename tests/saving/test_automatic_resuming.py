@@ -88,10 +88,10 @@ def test_a_half_life_that_is_a_timedelta_comes_back(X):
     )
 
 
-@pytest.mark.parametrize("crafted", [[1, 2], [1, 2, "x"], [1, 2, 0.5], [10**9, 0, 0], "P1D", None])
+@pytest.mark.parametrize("crafted", [[1, 2], 1, 1e300, {"float": "nan"}, "P1D", None, True])
 def test_a_crafted_timedelta_is_refused(X, crafted):
     header, body = split(SPC(5, half_life=30.0).fit(X).to_bytes())
-    header["parameters"]["half_life"] = {"timedelta": crafted}
+    header["parameters"]["half_life"] = {"seconds": crafted}
     with pytest.raises(ValueError, match="bytes: a value in its header is not"):
         SPC.from_bytes(sealed(header, body))
 

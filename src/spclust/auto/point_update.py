@@ -6,7 +6,8 @@ advances (`note_arrival`). While there are fewer than N structures it becomes a 
 own. Otherwise the two structures that cost least to merge are merged, the point being one of them:
 either a structure absorbs the point, or two structures become one and the point gets the free slot.
 
-What is forgotten, the metric and the clusters are renewed every so many points, by `auto.renewal`.
+Every so many points what is forgotten is removed (`auto.removal`), and the metric and the clusters
+are renewed (`auto.renewal`).
 """
 
 import numpy as np
@@ -16,6 +17,7 @@ from spclust.auto.distance import into_metric, write_coordinates, write_distance
 from spclust.auto.home import distance_from_home
 from spclust.auto.merge_cost import cheapest_pair, connect_point, merge_costs, refresh_costs
 from spclust.auto.moments import add_moments, add_point, found
+from spclust.auto.removal import missed_points, remove_forgotten
 from spclust.jit.decorators import outlined, part
 from spclust.numerics.eight import LANES, load, same, store
 from spclust.numerics.smallest import first_smallest
@@ -38,10 +40,22 @@ def learn_points(rows: int, X: Floats, s: AutomaticStructures) -> int:
     if X.size != rows * (s.d + s.timed) or (X.size > 1 and X.strides[0] != X.itemsize):
         return 0
     for row in range(rows):
-        if s.seen >= s.renewal_due or not take(X, row * (s.d + s.timed), s):
+        if s.seen >= s.renewal_due and not forget(s):
+            return row
+        if not take(X, row * (s.d + s.timed), s):
             return row
         update(s)
     return rows
+
+
+@part
+def forget(s: AutomaticStructures) -> bool:
+    """Remove what is forgotten; False if the metric has to be renewed. Modified in place: s."""
+    if s.seen >= s.metric_due:
+        return False
+    remove_forgotten(s)
+    s.renewal_due = s.seen + s.capacity
+    return True
 
 
 @part
@@ -114,13 +128,6 @@ def divide_masses(s: AutomaticStructures) -> None:
 
 
 @part
-def missed_points(slot: int, s: AutomaticStructures) -> float:
-    """How many points of its cluster a structure should have had since its last one."""
-    clock = s.cluster_clock[s.cluster[slot]]
-    return s.missed[slot] + s.mass[slot] * (clock - s.clock_then[slot])
-
-
-@part
 def measure_point(s: AutomaticStructures) -> None:
     """The point in the metric, its distances, and its costs of merging. Modified in place: s."""
     into_metric(s.point, s.point_z, s)
@@ -141,8 +148,9 @@ def note_arrival(s: AutomaticStructures) -> None:
     cluster = 0
     if s.live > 0:
         nearest = first_smallest(s.point_distance, s.id, s.live)
-        s.recent[s.seen % s.recents] = distance_from_home(s.point_distance, s)
         cluster = s.cluster[nearest]
+    if s.seen > 1:  # before the first renewal there is no metric
+        s.recent[s.seen % s.recents] = distance_from_home(s.point_distance, s)
     s.cluster_mass[cluster] += s.point_mass
     s.cluster_clock[cluster] += 1.0 / s.cluster_mass[cluster]
     s.point_cluster = cluster
@@ -174,6 +182,7 @@ def merge(older: int, newer: int, s: AutomaticStructures) -> tuple[int, int]:
         s.cluster_mass[own] += s.mass[other]
     s.missed[keeper] = min(missed_points(keeper, s), missed_points(other, s))
     s.clock_then[keeper] = s.cluster_clock[own]
+    s.reach[keeper] = min(s.reach[keeper], s.reach[other])  # some structure always is a home
     add_moments(keeper, other, s)
     s.id[keeper] = s.id[older]
     s.merged += 1
@@ -186,6 +195,7 @@ def insert(slot: int, s: AutomaticStructures) -> None:
     found(slot, s)
     s.id[slot], s.cluster[slot] = s.seen, s.point_cluster
     s.missed[slot], s.clock_then[slot] = 0.0, s.cluster_clock[s.point_cluster]
-    s.reach[slot] = np.inf  # until the next renewal it is no home
+    # Until the next renewal it is no home, unless there has been no renewal yet.
+    s.reach[slot] = np.inf if s.seen > 1 else 0.0
     if slot == s.live:
         s.live += 1

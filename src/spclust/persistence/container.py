@@ -21,7 +21,6 @@ Array: TypeAlias = npt.NDArray[Any]
 MAGIC = b"SPCLUST\x00"
 VERSION = 4
 _PREFIX = struct.Struct("<8sIQQ")  # magic, version, length of everything, length of the header
-_NO_VALUE = "a value in its header is not a number, text, true, false or null"
 _VERSION_AT = slice(8, 12)
 _DIGEST = hashlib.sha256
 _DIGEST_SIZE = 32
@@ -167,7 +166,7 @@ def _table_row(row: Any) -> tuple[str, str, tuple[int, ...]]:
 
 
 def plain(value: Any, what: str) -> Any:
-    """A number, text, truth value, duration or None as JSON has it; NumPy numbers become plain.
+    """A number, text, truth value, timedelta or None as JSON has it; NumPy numbers become plain.
 
     Raises a TypeError that says that `what` cannot be saved if it is anything else.
     """
@@ -177,15 +176,19 @@ def plain(value: Any, what: str) -> Any:
         return str(value)
     if isinstance(value, Integral):
         return int(value)
+    if isinstance(value, timedelta):
+        return {"seconds": value.total_seconds()}
     if isinstance(value, Real):
         number = float(value)
         return number if math.isfinite(number) else {"float": repr(number)}
-    if isinstance(value, timedelta):
-        return {"timedelta": [value.days, value.seconds, value.microseconds]}
     raise TypeError(
         f"{what} is {value!r:.60}, which cannot be saved: only numbers, text, True, False and None "
         "can."
     )
+
+
+def _is_duration(seconds: Any) -> bool:
+    return type(seconds) is float and abs(seconds) < timedelta.max.total_seconds()
 
 
 def unplain(value: Any) -> Any:
@@ -193,18 +196,8 @@ def unplain(value: Any) -> Any:
     if isinstance(value, dict):
         if set(value) == {"float"} and value["float"] in ("nan", "inf", "-inf"):
             return float(value["float"])
-        if set(value) == {"timedelta"}:
-            return _duration(value["timedelta"])
+        if set(value) == {"seconds"} and _is_duration(value["seconds"]):
+            return timedelta(seconds=value["seconds"])
     elif value is None or isinstance(value, bool | int | float | str):
         return value
-    raise RefusedError(_NO_VALUE)
-
-
-def _duration(parts: Any) -> timedelta:
-    """A duration of days, seconds and microseconds; RefusedError if it is none."""
-    if isinstance(parts, list) and len(parts) == 3 and all(type(part) is int for part in parts):
-        try:
-            return timedelta(*parts)
-        except OverflowError:
-            pass
-    raise RefusedError(_NO_VALUE)
+    raise RefusedError("a value in its header is not a number, text, true, false or null")

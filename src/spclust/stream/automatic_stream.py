@@ -63,8 +63,10 @@ class AutomaticStream(AutomaticQuery):
 
     def configure(self, params: Params) -> None:
         """Use another half-life from now on."""
-        self.structures.half_life = params.half_life
-        self.params = params
+        s = self.structures
+        if s.half_life != params.half_life and s.seen >= s.capacity:
+            s.renewal_due = s.metric_due = s.seen  # what is to be forgotten changes at once
+        s.half_life, self.params = params.half_life, params
 
     def learn(self, X: Rows, t: Floats | None = None) -> None:
         """Learn the rows of X (rows, d), all finite, in order.
@@ -91,13 +93,13 @@ class AutomaticStream(AutomaticQuery):
         while row < n:
             self.renew_if_due()
             row += learn(s.memory, rows[row * width :], s.memory, n - row)
-            if row < n and s.seen < s.renewal_due:
+            if row < n and s.seen < s.metric_due:
                 learn_units(s, rows[row * width + s.timed : (row + 1) * width])
 
     def renew_if_due(self) -> None:
         """Renew the metric, and what depends on it, if that is due."""
         s = self.structures
-        if s.seen >= s.renewal_due:
+        if s.seen >= s.metric_due:
             self._copy.memory[:] = s.memory
             renew(self._copy)
             s.memory[:] = self._copy.memory  # in one step

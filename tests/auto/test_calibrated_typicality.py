@@ -1,0 +1,61 @@
+"""The typicality of the automatic mode: calibrated by the distances of recent points."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spclust import SPC
+from tests.auto.automatic_states import half_lives, two_clusters
+from tests.strategies import examples, streams
+
+
+@examples(40)
+@given(streams(), st.integers(1, 25), half_lives)
+def test_it_is_from_0_to_1_and_falls_with_the_distance(X, n, h):
+    model = SPC(n, half_life=h).fit(X)
+    away = np.ones(X.shape[1]) * (np.ptp(X, axis=0).max() + 1.0)
+    line = X.mean(axis=0) + np.logspace(0.5, 5, 30)[:, np.newaxis] * away
+    for rows in (X, line):
+        u = model.typicality(rows)
+        assert ((u >= 0.0) & (u <= 1.0)).all()
+        assert (model.score_samples(rows) <= 0.0).all()
+    assert (np.diff(np.maximum(model.score_samples(line), -1e300)) <= 1e-9).all()
+    assert (np.diff(model.typicality(line), axis=0) <= 1e-12).all()
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 20])
+@pytest.mark.parametrize(("n", "h"), [(20, None), (100, None), (100, 2000.0)])
+def test_the_median_of_recent_points_has_nine_tenths_and_one_in_twenty_less_than_half(d, n, h):
+    X, _ = two_clusters(6000, d=d)
+    model = SPC(n, half_life=h).fit(X[:5000])
+    u = np.exp(model.score_samples(X[5000:]))
+    assert np.median(u) == pytest.approx(0.9, abs=0.04)
+    assert np.mean(u < 0.5) == pytest.approx(0.05, abs=0.03)
+
+
+@pytest.mark.parametrize("h", [None, 1.0])
+@pytest.mark.parametrize("n", [1, 2, 3, 10])
+def test_some_place_always_is_typical(n, h):
+    X, _ = two_clusters(40)
+    model = SPC(n, half_life=h)
+    for x in X:
+        model.partial_fit(x[np.newaxis], t=None)
+        assert np.isfinite(model.score_samples(X)).all()
+        assert model.score_samples(model.structures_.mean).max() > -9.0
+
+
+def test_it_depends_on_m_alone():
+    X, _ = two_clusters(2000)
+    scores = {m: SPC(40, m=m).fit(X).score_samples(X[:50]) for m in (1.2, 1.5, 2.0)}
+    odds = {m: np.expm1(-score) for m, score in scores.items()}
+    np.testing.assert_allclose(odds[1.2] ** 0.2, odds[1.5] ** 0.5, rtol=1e-6)
+    np.testing.assert_allclose(odds[2.0], odds[1.5] ** 0.5, rtol=1e-6)
+
+
+def test_a_lone_point_is_no_home():
+    X, _ = two_clusters(3000)
+    X[2900] = 500.0, 500.0
+    model = SPC().fit(X)
+    assert np.exp(model.score_samples([[500.0, 500.0]]))[0] < 0.01
+    assert model.predict([[500.0, 500.0]])[0] == -1
