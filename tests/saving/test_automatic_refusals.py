@@ -94,6 +94,7 @@ def test_every_scalar_is_needed_and_has_its_type(name):
         ("n_features", 0, "the numbers"),
         ("diagonal", True, "its array"),
         ("exponent", 2.5, MISMATCH),
+        ("half_life", -1.0, "the numbers"),
         ("live", 0, "the numbers"),
         ("live", 7, "the numbers"),
         ("live", 1, "its array"),

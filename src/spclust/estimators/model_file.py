@@ -17,7 +17,7 @@ from spclust.estimators.last_batch import (
     outlier_measure,
     threads,
 )
-from spclust.parameters import FIXED, half_life_number, validate_model
+from spclust.parameters import FIXED, validate_model
 from spclust.persistence.atomic_file import AnyPath, write_whole
 from spclust.persistence.container import (
     Array,
@@ -128,8 +128,7 @@ def restored(cls: Any, data: bytes) -> Any:
     except ValueError as error:
         raise RefusedError(str(error).rstrip(".")) from None
     of_state = {name: array for name, array in arrays.items() if name not in _LABELS}
-    half_life = half_life_number(model.half_life)
-    stream = saved_stream(built_with, header.get("state"), of_state, half_life)
+    stream = saved_stream(built_with, header.get("state"), of_state)
     last, first = _last_batch(header, arrays, stream)
     if last.nlt is not None:
         last = last._replace(measure=outlier_measure(model))

@@ -41,6 +41,7 @@ class AutomaticScalars(NamedTuple):
     n_features: int
     diagonal: bool
     exponent: float
+    half_life: float  # 0 if there is none
     live: int
     seen: int
     merged: int
@@ -55,7 +56,7 @@ class AutomaticScalars(NamedTuple):
     clusters: int
 
 
-_WORDS = AutomaticScalars._fields[2:]
+_WORDS = tuple(name for name in AutomaticScalars._fields[2:] if name != "half_life")
 _TYPES = AutomaticScalars.__annotations__
 _PER_STRUCTURE = ("mass", "count", "id", "cluster", "missed", "clock_then", "reach")
 _INTEGERS = ("id", "cluster")
@@ -79,6 +80,7 @@ def content_of_automatic(stream: AutomaticStream) -> tuple[dict[str, Any], dict[
     """Scalars, as JSON has them, and arrays of a stream; arrays may be views of its state."""
     s, k = stream.structures, stream.structures.live
     words = {name: getattr(s, name) for name in _WORDS}
+    words["half_life"] = s.half_life if s.half_life < math.inf else 0.0
     scalars = AutomaticScalars(n_structures=s.capacity, n_features=s.d, **words)
     arrays: dict[str, Array] = {name: s.views[name][:k] for name in _PER_STRUCTURE}
     arrays |= {"mean": s.mean[:k], "scatter": s.scatter[:k], "z": read_z(s, np.arange(k))}
@@ -92,14 +94,14 @@ def content_of_automatic(stream: AutomaticStream) -> tuple[dict[str, Any], dict[
 
 
 def automatic_stream_of(
-    built_with: Mapping[str, Any], state: Any, arrays: Mapping[str, Array], half_life: float
+    built_with: Mapping[str, Any], state: Any, arrays: Mapping[str, Array]
 ) -> AutomaticStream:
     """The stream that has such content, for the parameters that it was built with.
 
     Raises RefusedError unless it is the content of a stream that has learnt something.
     """
     scalars = _scalars_of(state)
-    params = _params(built_with, scalars, half_life)
+    params = _params(built_with, scalars)
     _refuse_too_large(scalars)
     refuse_unsound(scalars, arrays)
     try:
@@ -126,7 +128,7 @@ def _scalars_of(state: Any) -> AutomaticScalars:
     return AutomaticScalars(**state)
 
 
-def _params(built_with: Mapping[str, Any], scalars: AutomaticScalars, half_life: float) -> Params:
+def _params(built_with: Mapping[str, Any], scalars: AutomaticScalars) -> Params:
     """The parameters of a stream, if the two places where they are found agree."""
     n, m, kind = (built_with.get(name) for name in ("n_structures", "m", "covariance_type"))
     sound = (
@@ -153,7 +155,7 @@ def _params(built_with: Mapping[str, Any], scalars: AutomaticScalars, half_life:
         kind=kinds.get(str(kind), DIAGONAL if scalars.diagonal else FULL),
         max_rank=scalars.n_features,
         automatic=True,
-        half_life=half_life,
+        half_life=scalars.half_life or math.inf,
     )
 
 
@@ -166,7 +168,8 @@ def refuse_unsound(scalars: AutomaticScalars, arrays: Mapping[str, Array]) -> No
         and max(c.removed, c.merged, c.measured, c.rescans, c.metric_due) <= _LARGEST_COUNT
         and 1 <= c.clusters <= c.n_structures
         and c.seen <= c.renewal_due <= c.metric_due
-        and 1.0 <= c.point_mass <= _LARGEST_MASS,
+        and 1.0 <= c.point_mass <= _LARGEST_MASS
+        and c.half_life >= 0.0,
         "numbers",
     )
     expected = layouts(scalars)

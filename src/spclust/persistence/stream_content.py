@@ -21,12 +21,12 @@ def content_of_stream(stream: AnyStream) -> tuple[dict[str, Any], dict[str, Arra
 
 
 def saved_stream(
-    built_with: Mapping[str, Any], state: Any, arrays: Mapping[str, Array], half_life: float
+    built_with: Mapping[str, Any], state: Any, arrays: Mapping[str, Array]
 ) -> AnyStream:
     """The stream that has such content; RefusedError if there is none."""
     if not isinstance(state, dict) or state.get("mode") not in (_PAPER, _AUTOMATIC):
         raise RefusedError("its header has no state, or not all of it")
     scalars = {name: value for name, value in state.items() if name != "mode"}
     if state["mode"] == _AUTOMATIC:
-        return automatic_state.automatic_stream_of(built_with, scalars, arrays, half_life)
+        return automatic_state.automatic_stream_of(built_with, scalars, arrays)
     return logical_state.stream_of(built_with, scalars, arrays)
