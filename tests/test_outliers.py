@@ -16,16 +16,21 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import spclust
 from spclust import SPCOutlierDetector
 from spclust.estimators import last_batch as last_rows
 from spclust.estimators import outlier_detector as outliers
+from spclust.stream.stream import Stream
 from tests.fixed import SPC
 from tests.strategies import examples, online_params, streams
 
 DETECTORS = [
     SPCOutlierDetector(),
     SPCOutlierDetector(contamination=0.1),
-    SPCOutlierDetector(5, gamma=0.1, beta=0.05, covariance_type="diag", contamination=0.2),
+    SPCOutlierDetector(5, half_life=50.0, covariance_type="diag", contamination=0.2),
+    SPCOutlierDetector(
+        5, gamma=0.1, beta=0.05, covariance_type="diag", contamination=0.2, scale=1.0
+    ),
 ]
 FAR = np.array([[10.0, 10.0], [-500.0, 3.0]])  # between the two blobs of X, and beyond them
 
@@ -109,7 +114,7 @@ def test_the_limit_may_change_between_points(X):
 
 def test_labels_of_rows_that_are_gone_are_not_made_up(X, monkeypatch):
     model = SPC(10).fit(X).set_params(outlier_nlt=1.0)
-    with pytest.raises(AttributeError, match="outlier_nlt was None when the rows"):
+    with pytest.raises(AttributeError, match="outlier_nlt was another one when the rows"):
         _ = model.labels_
     assert len(model.set_params(outlier_nlt=None).labels_) == len(X)
     model.partial_fit(X).set_params(outlier_nlt=1.0)  # rows of a small batch are still there
@@ -126,7 +131,7 @@ def test_no_limit_costs_nothing(X, monkeypatch):
         pytest.fail("NLT was computed")
 
     model = SPC(10)
-    monkeypatch.setattr(last_rows.Stream, "nlt", refuse)
+    monkeypatch.setattr(Stream, "nlt", refuse)
     model.fit(X).predict(X)
     assert len(model.partial_fit(X).labels_) == len(X)
 
@@ -134,7 +139,9 @@ def test_no_limit_costs_nothing(X, monkeypatch):
 @pytest.mark.parametrize("value", [-1.0, np.inf, np.nan, True])
 def test_a_wrong_limit_is_refused_when_it_is_used(X, value):
     model = SPC(10).fit(X).set_params(outlier_nlt=value)
-    with pytest.raises(ValueError, match=r"outlier_nlt of SPC must be None or a number in .* but"):
+    with pytest.raises(
+        ValueError, match=r'outlier_nlt of SPC must be None or "auto" or a num.* but'
+    ):
         model.predict(X)
 
 
@@ -218,8 +225,8 @@ def test_any_split_of_a_stream_gives_the_same_state_and_threshold(X, params, dat
 
 
 def test_each_point_is_scored_before_it_is_learnt(X):
-    model = SPCOutlierDetector(10, contamination=0.1).partial_fit(X)
-    other, expected = SPCOutlierDetector(10).partial_fit(X[:1]), []
+    model = SPCOutlierDetector(10, contamination=0.1, scale=1.0).partial_fit(X)
+    other, expected = SPCOutlierDetector(10, scale=1.0).partial_fit(X[:1]), []
     for row in X[1:, np.newaxis]:
         expected.append(other.score_samples(row)[0])
         other.partial_fit(row)
@@ -229,15 +236,16 @@ def test_each_point_is_scored_before_it_is_learnt(X):
 
 def test_memory_of_scores_is_bounded(X, monkeypatch):
     monkeypatch.setattr(outliers, "_MOST_SCORES", 50)
-    model = SPCOutlierDetector(10, contamination=0.1).fit(X)
+    model = SPCOutlierDetector(10, contamination=0.1, scale=1.0).fit(X)
     assert model.offset_ == np.quantile(model.score_samples(X), 0.1)
     for _ in range(3):
         assert len(model.partial_fit(X)._recent) == 50
     assert model.offset_ == np.quantile(model._recent, 0.1)
 
 
-def test_reading_changes_no_bit_and_copies_learn_apart(X):
-    model = SPCOutlierDetector(10, contamination=0.1).fit(X)
+@pytest.mark.parametrize("scale", ["auto", 1.0])
+def test_reading_changes_no_bit_and_copies_learn_apart(X, scale):
+    model = SPCOutlierDetector(10, contamination=0.1, scale=scale).fit(X)
     before = state(model.model_)
     model.predict(X), model.score_samples(X), model.decision_function(X), repr(model)
     for duplicate in (copy.copy(model), pickle.loads(pickle.dumps(model))):
@@ -262,7 +270,7 @@ def test_wrong_parameters_and_rows_are_refused_in_the_name_of_the_detector(X):
     for bad in (0.0, 0.6, -0.1, "some", True, None):
         with pytest.raises(ValueError, match=r"contamination.* of SPCOutlierDetector must be"):
             SPCOutlierDetector(contamination=bad).fit(X)
-    with pytest.raises(ValueError, match="n_structures of SPCOutlierDetector must be an int"):
+    with pytest.raises(ValueError, match='n_structures of SPCOutlierDetector must be "auto" or'):
         SPCOutlierDetector(n_structures=True).fit(X)
     model = SPCOutlierDetector(10).fit(pd.DataFrame(X, columns=["speed", "load"]))
     assert model.feature_names_in_.tolist() == ["speed", "load"]
@@ -273,6 +281,79 @@ def test_wrong_parameters_and_rows_are_refused_in_the_name_of_the_detector(X):
     with pytest.raises(ValueError, match="row 1, column 'load'"):
         model.fit(pd.DataFrame({"speed": [1.0, 2.0], "load": [1.0, np.nan]}))
     assert model.model_.n_samples_seen_ == len(X)
+
+
+# The detector in the automatic mode
+
+
+def gaussians(n, d, clusters, seed):
+    rng = np.random.default_rng(seed)
+    centres = 12.0 * rng.normal(size=(clusters, d))
+    shapes = rng.normal(size=(clusters, d, d)) / np.sqrt(d)
+    y = rng.integers(clusters, size=n)
+    return centres[y] + np.einsum("nij,nj->ni", shapes[y], rng.normal(size=(n, d)))
+
+
+@pytest.mark.parametrize("params", [{"contamination": 0.01}, {}, {"half_life": 2000.0}], ids=str)
+@pytest.mark.parametrize(("d", "clusters"), [(1, 1), (2, 1), (2, 4), (5, 3), (10, 2)])
+def test_of_a_clean_stream_one_in_a_hundred_is_reported(params, d, clusters):
+    X, model, alarms = gaussians(12_000, d, clusters, seed=d), SPCOutlierDetector(**params), []
+    for rows in np.split(X, 240):
+        if model.__sklearn_is_fitted__():
+            alarms.append(model.predict(rows) == -1)
+        model.partial_fit(rows)
+    assert 0.005 < np.mean(alarms[40:]) < 0.02  # 2,000 points to settle
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2])
+def test_contamination_is_the_share_of_alarms_in_the_automatic_mode_too(share):
+    X, model, alarms = gaussians(9_000, 3, 3, seed=0), SPCOutlierDetector(contamination=share), []
+    for rows in np.split(X, 180):
+        if model.__sklearn_is_fitted__():
+            alarms.append(model.predict(rows) == -1)
+        model.partial_fit(rows)
+    assert np.mean(alarms[40:]) == pytest.approx(share, rel=0.4)
+
+
+@pytest.mark.parametrize("params", [{}, {"half_life": 200.0}, {"covariance_type": "diag"}], ids=str)
+def test_automatic_detectors_find_outliers_before_and_after_they_are_learnt(params):
+    X, y = with_outliers(n=1500)
+    model = SPCOutlierDetector(**params)
+    assert roc_auc_score(y, -model.fit(X).score_samples(X)) > 0.95
+    model, scores = clone(model).partial_fit(X[:100]), []
+    for rows in np.split(X[100:], 28):
+        scores.append(model.score_samples(rows))
+        model.partial_fit(rows)
+    assert roc_auc_score(y[100:], -np.concatenate(scores)) > 0.95
+
+
+@pytest.mark.parametrize("n", [200, 1000, 3000])
+def test_after_fit_one_in_a_hundred_rows_is_reported_and_of_other_rows_about_as_many(n):
+    X = gaussians(n + 3000, 3, 3, seed=1)
+    model = SPCOutlierDetector().fit(X[:n])
+    assert np.mean(model.predict(X[:n]) == -1) == pytest.approx(0.01, abs=0.005)
+    assert np.mean(model.predict(X[n:]) == -1) < 0.03
+
+
+@examples(20)
+@given(X=streams(most_points=60), data=st.data())
+def test_any_split_of_an_automatic_stream_gives_the_same_state_and_threshold(X, data):
+    params = {"half_life": data.draw(st.sampled_from([None, 20.0])), "n_structures": 8}
+    whole = SPCOutlierDetector(**params, contamination=0.1).partial_fit(X)
+    cuts = data.draw(st.lists(st.integers(1, len(X)), max_size=4).map(sorted))
+    parts = SPCOutlierDetector(**params, contamination=0.1)
+    for rows in np.split(X, cuts):
+        if len(rows):
+            parts.partial_fit(rows)
+    assert parts.offset_ == whole.offset_
+    assert state(parts.model_) == state(whole.model_) == state(spclust.SPC(**params).fit(X))
+
+
+def test_parameters_of_the_other_mode_are_refused_in_the_name_of_the_detector(X):
+    with pytest.raises(ValueError, match=r"nlt_max=4\.0 of SPCOutlierDetector belongs to the mode"):
+        SPCOutlierDetector(nlt_max=4.0).fit(X)
+    with pytest.raises(ValueError, match="half_life=9 of SPCOutlierDetector belongs to the auto"):
+        SPCOutlierDetector(half_life=9, scale=1.0).fit(X)
 
 
 # The benchmark

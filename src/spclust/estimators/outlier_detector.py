@@ -62,7 +62,7 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     contamination : "auto" or float in (0, 0.5], default "auto"
         Share of rows that are outliers. After `fit` it holds for the rows of X. In a stream it
         holds for the last 1,000 points, each scored before it was learnt: on a stream without
-        outliers this share of points is reported. "auto" is 0.01 of these, and in the mode of the
+        outliers this share of points is reported. "auto" is 0.01, and in the mode of the
         paper the fixed threshold `nlt_max`.
     n_jobs : int or None, default None
         Threads that score rows. None is one, -1 one for each core.
@@ -130,7 +130,7 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             rows = checked_rows(self, X, reset=True)
             model = SPC(**self._shared()).fit(rows, t=t)
             recent = _NO_SCORES
-            if self.contamination != "auto":
+            if self._share() is not None:
                 recent = _scores(model, rows, threads(model))
         self.model_ = model
         # The offset is that of all rows; the last scores are kept for `partial_fit`.
@@ -188,12 +188,18 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _offset(self, scores: Floats) -> float:
         stream = self.model_._stream
-        if len(scores) == 0 and isinstance(stream, AutomaticStream):
-            automatic = self.contamination == "auto"
-            return 0.0 - stream.rare_nlt(_SHARE if automatic else float(self.contamination))
-        if self.contamination == "auto" or len(scores) == 0:
+        share = self._share()
+        if share is None or (len(scores) == 0 and not isinstance(stream, AutomaticStream)):
             return 0.0 - float(self.nlt_max)
-        return float(np.quantile(scores, float(self.contamination)))
+        if len(scores) == 0:
+            return 0.0 - stream.rare_nlt(share)
+        return float(np.quantile(scores, share))
+
+    def _share(self) -> float | None:
+        """The share of rows that are outliers; None if `nlt_max` tells them."""
+        if self.contamination != "auto":
+            return float(self.contamination)
+        return _SHARE if is_automatic(self.scale) else None
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
