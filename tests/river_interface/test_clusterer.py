@@ -172,7 +172,7 @@ def test_the_others_stay_what_they_are_once_something_was_learnt(name, value):
     ("name", "value", "sentence"),
     [
         ("m", 1.0, r"m of SPC must be a number in the range \(1, 100\], but is 1.0"),
-        ("n_structures", 0, "n_structures of SPC must be an integer"),
+        ("n_structures", 0, 'n_structures of SPC must be "auto" or an integer'),
         ("eps", 1.5, "eps of SPC must be"),
         ("covariance_type", "round", "covariance_type of SPC must be one of 'auto', 'full'"),
         ("max_rank", 0, r"max_rank of SPC must be None or an integer in .*\[1, inf\), but is 0"),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from spclust.river import SPC, SPCAnomalyDetector
+from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.stream import Stream
 from tests.river_interface.streams import as_points, learnt, pool, two_blobs
 
@@ -66,15 +67,18 @@ def test_what_is_no_number_is_refused_by_name_and_nothing_is_lost(
     assert pickle.dumps(tried) == before
 
 
-def test_a_failure_after_new_features_leaves_the_old_ones(monkeypatch):
-    model = learnt(SPC(), as_points(two_blobs()[0]))
+@pytest.mark.parametrize(
+    ("params", "stream"), [({}, AutomaticStream), ({"scale": 1.0}, Stream)], ids=str
+)
+def test_a_failure_after_new_features_leaves_the_old_ones(monkeypatch, params, stream):
+    model = learnt(SPC(**params), as_points(two_blobs()[0]))
     before = pickle.dumps(model)
 
     def fail(*_):
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr(Stream, "learn", fail)
+        patch.setattr(stream, "learn", fail)
         with pytest.raises(MemoryError):
             model.learn_one({"a": 1.0, "b": 2.0, "new": 3.0})
     assert pickle.dumps(model) == before
@@ -107,7 +111,7 @@ def test_what_a_dictionary_would_make_up_is_missing(form):
 
 
 def test_where_all_is_noise_there_is_no_typicality():
-    model = learnt(SPC(min_samples=40), as_points(two_blobs()[0]))
+    model = learnt(SPC(min_samples=40, scale=1.0), as_points(two_blobs()[0]))
     for x in ({"a": 1.0, "b": 2.0}, {"a": 1.0}):
         assert model.predict_one(x) == -1
         assert model.typicality_one(x) == {}

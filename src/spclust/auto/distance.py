@@ -13,7 +13,7 @@ from spclust.jit.decorators import part
 from spclust.numerics.eight import LANES, load, same, store
 from spclust.state.automatic_structures import AutomaticStructures
 
-_FARTHEST = 1e140  # coordinate: larger ones are taken to be this large
+FARTHEST = 1e140  # coordinate: larger ones are taken to be this large
 OUT_OF_SIGHT = 1e6  # coordinate of a value that is the first to differ in its feature
 
 
@@ -28,9 +28,9 @@ def write_coordinates(X: Floats, start: int, y: Floats, s: AutomaticStructures) 
         offset = X[start + c] - s.origin[c]
         if not abs(offset) < np.inf:
             known = False
-            offset = np.copysign(_FARTHEST, offset)
+            offset = np.copysign(FARTHEST, offset)
         elif s.unit[c] > 0.0:
-            offset = min(max(offset / s.unit[c], -_FARTHEST), _FARTHEST)
+            offset = min(max(offset / s.unit[c], -FARTHEST), FARTHEST)
         elif offset != 0.0:
             known = False
             offset = np.copysign(OUT_OF_SIGHT, offset)

@@ -11,12 +11,13 @@ import numpy as np
 from spclust.algorithm.kernels import can_follow
 from spclust.arrays import Floats, Integers
 from spclust.estimators.times import checked_times
-from spclust.parameters import Params
+from spclust.parameters import NOVEL_NLT, Params
 from spclust.river.feature_values import Name, in_order, observed_values
 from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.missing_features import (
     completed,
     completed_by_heaviest,
+    nearest_nlt_observed,
     nearest_observed,
     nlt_observed,
 )
@@ -120,7 +121,25 @@ class NamedStream:
     # Queries: -1, or None, for a row without any known feature
 
     def labels(self, rows: Floats, labels: Integers) -> Integers:
-        """Label (n,) of the structure in which each row (n, d) is most typical."""
+        """Label (n,) of the structure in which each row (n, d) is most typical.
+
+        In the automatic mode -1 for rows that are far from all of them.
+        """
+        found = self._nearest_labels(rows, labels)
+        if isinstance(self.stream, AutomaticStream):
+            nlt = [self._nearest_nlt(self.stream, row) for row in rows]
+            found[np.array(nlt) > NOVEL_NLT] = -1
+        return found
+
+    def _nearest_nlt(self, stream: AutomaticStream, row: Floats) -> float:
+        missing = np.isnan(row)
+        if missing.all():
+            return 0.0
+        if missing.any():
+            return nearest_nlt_observed(stream, row)
+        return float(stream.nearest_nlt(row[np.newaxis], 1)[0])
+
+    def _nearest_labels(self, rows: Floats, labels: Integers) -> Integers:
         observed = ~np.isnan(rows)
         complete = observed.all(axis=1)
         if complete.all():

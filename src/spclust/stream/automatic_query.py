@@ -8,7 +8,7 @@ import numpy as np
 from spclust.algorithm import dbscan
 from spclust.arrays import Floats, Integers, Rows
 from spclust.auto.automatic_kernels import automatic_homes, automatic_nearest, query_scratch
-from spclust.auto.distance import OUT_OF_SIGHT
+from spclust.auto.distance import FARTHEST, OUT_OF_SIGHT
 from spclust.auto.evidence import clusters_of, in_order
 from spclust.auto.home import calibrated_nlt, calibrated_odds
 from spclust.numerics.euclidean_distances import distances
@@ -160,16 +160,18 @@ class AutomaticQuery:
         everything = np.zeros(self.structures.live, dtype=np.int64)
         return self.nlt(X, everything, 1, threads, reaches=False)[:, 0]
 
-    def nlt_of_distances(self, q: Floats) -> Floats:
+    def nlt_of_distances(self, q: Floats, *, reaches: bool = True) -> Floats:
         """NLT (k,) of a point in each structure, oldest first, from its squared distances (k,)."""
         s = self.structures
-        return calibrated_nlt(np.maximum(q, s.reach[self.order()]), s)
+        return calibrated_nlt(np.maximum(q, s.reach[self.order()]) if reaches else q, s)
 
     def coordinates(self, x: Floats) -> Floats:
         """Coordinates (d,) of a point x (d,), NaN where it is missing."""
         s = self.structures
-        offset = x - s.origin
-        y: Floats = offset / np.where(s.unit > 0.0, s.unit, 1.0)
+        with np.errstate(over="ignore"):
+            offset = x - s.origin
+            y = offset / np.where(s.unit > 0.0, s.unit, 1.0)
+        y = np.clip(y, -FARTHEST, FARTHEST)
         return np.where((s.unit == 0.0) & (offset != 0.0) & ~np.isnan(x), OUT_OF_SIGHT, y)
 
     def rare_nlt(self, share: float) -> float:

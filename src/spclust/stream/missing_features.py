@@ -33,6 +33,12 @@ def nlt_observed(stream: AnyStream, x: Floats) -> Floats:
     return nlt
 
 
+def nearest_nlt_observed(stream: AutomaticStream, x: Floats) -> float:
+    """NLT of x (d,), NaN where missing, by the distance to its nearest structure."""
+    q, _ = _distances_and_offsets(stream, x)
+    return float(stream.nlt_of_distances(q, reaches=False).min())
+
+
 def nearest_observed(stream: AnyStream, x: Floats) -> int:
     """Position, by age, of the structure in which the observed part of x (d,) is most typical."""
     q, _ = _distances_and_offsets(stream, x)
