@@ -47,7 +47,7 @@ def reproduce(
     jobs: int = 2,
     notify: Notify = lambda *_: None,
 ) -> Outcome:
-    """Run the paper's experiments with all six algorithms and SPC(), and write the results to `out`.
+    """Run the experiments with all six algorithms and SPC(), and write the results to `out`.
 
     Parameters
     ----------
