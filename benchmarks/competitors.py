@@ -74,9 +74,13 @@ class AutomaticSpc(Spc):
         self.parameters = {"n_structures": n, "half_life": self.half_life}
         self.model = SPC(**self.parameters)
 
-    def learn_many(self, rows: Any) -> Any:
-        self.model.partial_fit(rows)
-        return self.model.n_clusters_
+    @property
+    def learn_batch(self) -> Callable[[Any], Any]:
+        def learn_and_look(rows: Any) -> int:
+            clusters: int = self.model.partial_fit(rows).n_clusters_
+            return clusters
+
+        return learn_and_look
 
 
 SPC = Spc()
