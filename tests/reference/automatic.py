@@ -145,6 +145,7 @@ class Automatic:
             self.remove_forgotten()
         if fits:
             self.fit_metric()
+        if fits or all(s.reach == np.inf for s in self.S):
             self.find_reaches()
         if self.half_life is not None and len(self.S) > 2 and fits:
             labels = self.clusters()

@@ -13,7 +13,9 @@ from spclust.state.automatic_structures import AutomaticStructures, read_z, writ
 
 _FADED = 0.25  # of the mass of a point
 _BY_CHANCE = 0.02  # structures that a gap between their points may remove by chance, as a share
-_BOTH = 0.4  # of what one structure may miss, if the one that it would be merged with misses it, too
+_BOTH = (
+    0.4  # of what one structure may miss, if the one that it would be merged with misses it, too
+)
 _PER_STRUCTURE = (
     *("mean", "scatter", "mass", "count", "id", "cluster", "missed", "clock_then", "reach"),
 )
