@@ -5,9 +5,11 @@ BIN := .venv/bin
 # Bytecode is made when a module is first imported: most of what is installed never is.
 INSTALL = -m pip install --quiet --disable-pip-version-check --no-compile
 export PIP_NO_INPUT := 1
+# Without bytecode every process that a test starts would compile all that it imports: 4 s each.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo check test test-oldest lint types unit fast format clean
-.PHONY: bench bench-dimension bench-automatic bench-command bench-shards
+.PHONY: bench bench-dimension bench-automatic bench-quality bench-command bench-shards
 
 .venv/demo: pyproject.toml
 	@echo "Installing what the demo needs into .venv: about 620 MB, half a minute to two minutes."
@@ -40,7 +42,9 @@ types: .venv/dev
 
 # A worker more than cores: many tests wait for other processes.
 WORKERS := $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) + 1)" 2>/dev/null || echo 3)
-PYTEST = SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses $(WORKERS)
+# Threads of linear algebra would wait for each other, busily: all cores have a worker already.
+ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
+PYTEST = SCIPY_ARRAY_API=1 $(ONE_THREAD) $(BIN)/python -m pytest --numprocesses $(WORKERS)
 
 fast: .venv/dev
 	SPCLUST_EXAMPLES=0.1 $(PYTEST) -m 'not slow' tests
@@ -84,6 +88,9 @@ bench-dimension: .venv-bench/installed
 
 bench-automatic: .venv/dev
 	$(BIN)/python -m benchmarks.automatic $(ARGS)
+
+bench-quality: .venv/dev
+	$(BIN)/python -m benchmarks.quality $(ARGS)
 
 bench-command: .venv/dev
 	$(BIN)/python -m benchmarks.command $(ARGS)

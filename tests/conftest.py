@@ -65,16 +65,18 @@ SLOW = (
 
 
 # Tests that share what takes long to prepare go to one process, in groups by how they begin.
-PROGRAMS = (  # these start programs, which all wait while kernels are compiled
+KERNELS = "tests/state/test_kernels.py"  # each of these compiles a kernel that others wait for
+PROGRAMS = (  # these start programs, which take long
     "tests/spark/test_failures.py",
     "tests/reproduce/test_command.py",
     "tests/command/test_checkpoints.py",
     "tests/spark/test_java.py",
     "tests/jit/test_first_fit.py",
+    "tests/jit/test_compilation.py",
 )
 LONGEST = "tests/spark/"
 GROUPS = (*PROGRAMS, LONGEST, "tests/test_glossary.py", "tests/test_walkthrough.py")
-TESTS_BEFORE_PROGRAMS = 600  # in which most kernels are compiled
+TESTS_BEFORE_PROGRAMS = 100  # in which the other kernels are compiled
 
 
 def group_of(nodeid):
@@ -90,6 +92,7 @@ def pytest_collection_modifyitems(items):
     programs = [item for item in items if group_of(item.nodeid) in PROGRAMS]
     programs.sort(key=lambda item: PROGRAMS.index(group_of(item.nodeid)))
     others = [item for item in items if group_of(item.nodeid) not in (*PROGRAMS, LONGEST)]
+    others.sort(key=lambda item: not item.nodeid.startswith(KERNELS))
     at = TESTS_BEFORE_PROGRAMS
     items[:] = [*longest, *others[:at], *programs, *others[at:]]
 

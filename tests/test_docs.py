@@ -69,9 +69,11 @@ def test_the_signature_of_the_estimator_is_the_table():
 
 @pytest.mark.parametrize(("name", "row"), TABLE.items())
 def test_the_docstring_of_the_estimator_has_each_parameter_and_its_default(name, row):
-    kind = "int" if row.kind is Integral else "float"
-    kind += " or None" if row.optional else ""
-    kind += "".join(f' or "{word}"' for word in row.words)
+    kinds = ["int" if row.kind is Integral else "float"]
+    kinds += ["timedelta"] if row.duration else []
+    kinds += [f'"{word}"' for word in row.words]
+    kinds += ["None"] if row.optional else []
+    kind = " or ".join([", ".join(kinds[:-1]), kinds[-1]]) if len(kinds) > 1 else kinds[0]
     if row.kind is str:
         kind = "{" + ", ".join(f'"{word}"' for word in row.words) + "}"
     default = f'"{row.default}"' if isinstance(row.default, str) else row.default
@@ -122,14 +124,23 @@ def test_links_of_the_documents_lead_somewhere():
 
 def test_the_readmes_code_does_what_it_says():
     code, _ = re.findall(r"```python\n(.+?)```", read("README.md"), re.S)  # the other is of Spark
+    default, *others = code.split("\nmodel = SPC(half_life")
     names = {}
-    exec(code, names)
+    exec(default, names)
     model = names["model"]
     assert model.n_clusters_ == 2
-    assert model.predict([[0.5, -0.5], [21.0, 18.0]]).tolist() == [0, 1]
+    assert model.predict([[0.5, -0.5], [21.0, 18.0]]).tolist() == [1, 0]
     middle, home = model.score_samples([[10.0, 10.0], [0.0, 0.0]])
-    assert middle < -1 < home
+    assert middle < -3 < -1 < home
     assert np.isfinite(model.typicality(names["X"][:5])).all()
+    (rest,) = others
+    fading, paper = f"model = SPC(half_life{rest}".split("\nmodel = SPC(scale")
+    exec(fading, names)
+    assert names["model"].half_life == 500
+    assert names["model"].n_clusters_ == 2
+    exec(f"model = SPC(scale{paper}", names)
+    assert names["model"].scale == 1.0
+    assert names["model"].n_clusters_ == 2
 
 
 def test_the_code_of_living_with_a_stream_runs(capsys):

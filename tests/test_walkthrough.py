@@ -90,7 +90,7 @@ def test_functions_named_in_a_section_exist_there_or_are_visited(visited):
             assert here or name in everything or name in KNOWN, f"{name} in the section of {file}"
 
 
-KNOWN = {"labels_", "SPC", "Stream", "Structures", "Scratch", "Params", "gap", "width_c"}
+KNOWN = {"labels_", "SPC", "Params", "AutomaticStructures"}
 
 
 def test_sections_name_most_functions_that_are_visited(visited):
@@ -98,3 +98,13 @@ def test_sections_name_most_functions_that_are_visited(visited):
         functions = {name for name in visited[file] if not name.startswith(("_", "<"))}
         unnamed = {name for name in functions if not re.search(rf"\b{name}\b", text)}
         assert len(unnamed) <= len(functions) / 2, f"{file}: {sorted(unnamed)}"
+
+
+def test_functions_and_files_named_on_the_page_of_the_paper_exist():
+    text = (ROOT / "docs/paper_mode.md").read_text()
+    files = [path.relative_to(ROOT).as_posix() for path in (ROOT / "src/spclust").rglob("*.py")]
+    sources = "\n".join((ROOT / file).read_text() for file in files)
+    for name in re.findall(r"`(?:Stream\.)?(\w+)`", text):
+        assert name == "scale" or re.search(rf"^\s*(def|class) {name}\b", sources, re.M), name
+    for file in re.findall(r"`((?:\w+/)*\w+\.py)`", text):
+        assert file.startswith("tests/") or any(path.endswith(f"/{file}") for path in files), file

@@ -11,11 +11,11 @@ from tests.auto.automatic_states import memory, two_clusters
 
 @pytest.mark.parametrize("half_life", [None, 15.0])
 @pytest.mark.parametrize(
-    "name", ["renew_metric", "measure_costs", "find_reaches", "remove_forgotten", "assign"]
+    "name", ["renew_metric", "measure_in", "set_dues", "remove_from", "keep_missed", "assign"]
 )
 def test_an_interrupt_inside_of_a_renewal_leaves_a_whole_state(monkeypatch, name, half_life):
     """Before or after the function has written to the state that it was given."""
-    if half_life is None and name in ("remove_forgotten", "assign"):
+    if half_life is None and name in ("remove_from", "keep_missed", "assign"):
         return  # these are not called
     X, _ = two_clusters(300)
     whole, whole_function = SPC(10, half_life=half_life).fit(X), getattr(renewal, name)
@@ -39,7 +39,7 @@ def test_an_interrupt_inside_of_a_renewal_leaves_a_whole_state(monkeypatch, name
                 assert np.isfinite(broken.structures_.mean).all()
                 at = broken.n_samples_seen_
                 broken.partial_fit(X[at : at + 1])  # the renewal is made up for
-        assert interrupts > 3
+        assert interrupts >= 3
         assert memory(broken) == memory(whole)
 
 

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from numba import config, njit
 
-from spclust import SPC
 from spclust.algorithm.typicality import distances_both_ways
 from spclust.covariance.dense import add_square
 from spclust.covariance.unrolled_loops import (
@@ -101,17 +100,3 @@ def test_kernels_are_written_out_for_a_few_features_of_full_covariances():
     assert kind_of_kernel(DIAGONAL, 10) == DIAGONAL
     assert without_unrolling(UNROLLED + 10) == FULL
     assert without_unrolling(PLANE) == PLANE
-
-
-def test_learnt_in_one_batch_or_in_pieces_it_is_the_same_to_the_last_bit():
-    rng = np.random.default_rng(0)
-    X = 6.0 * rng.normal(size=(5, 7))[rng.integers(5, size=600)] + rng.normal(size=(600, 7))
-    params = {"n_structures": 20, "scale": 1.0, "w_min": 0.05, "beta": 0.01}
-    whole, pieces, points = SPC(**params).fit(X), SPC(**params), SPC(**params)
-    for piece in np.array_split(X, 23):
-        pieces.partial_fit(piece)
-    for x in X:
-        points.learn_one(x)
-    assert whole._stream.structures.kernel_kind == UNROLLED + 7
-    assert whole._stream.structures.memory.tobytes() == pieces._stream.structures.memory.tobytes()
-    assert whole._stream.structures.memory.tobytes() == points._stream.structures.memory.tobytes()

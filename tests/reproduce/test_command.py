@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from spclust import metrics
+from spclust.experiments.reproduction import runs
 from spclust.experiments.reproduction.runs import PAPER, Run, cached_experiment, labels_after
 from spclust.experiments.reproduction.search_space import ALGORITHMS
+from tests.command.common import run
 
 SEEDS = 1
 NO_NETWORK = dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")
@@ -69,10 +71,10 @@ def test_scores_are_those_of_the_metrics_recomputed(results, entry):
         if (r["run"]["experiment"], r["run"]["entry"], r["run"]["seed"])
         == ("overlapping", entry, 0)
     )
-    run = Run(**found["run"])
+    done = Run(**found["run"])
     X, y = cached_experiment("overlapping").stream(0)
     make = ALGORITHMS["SPC" if entry == PAPER else entry].make
-    labels = labels_after(make(**run.parameters), X)
+    labels = labels_after(make(**done.parameters), X)
     assert found["scores"] == pytest.approx(
         {name: metrics.SCORES[name](y, labels) for name in ("purity", "nmi", "ari")}
     )
@@ -117,17 +119,19 @@ def test_the_report_needs_nothing_but_itself(out):
         assert (out / "figures" / f"{name}.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_without_the_published_files_the_report_says_so_loudly(tmp_path):
+def test_without_the_published_files_the_report_says_so_loudly(tmp_path, monkeypatch):
     nowhere = {"SPCLUST_DATA": "", "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    for name, value in {**nowhere, **NO_NETWORK}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(runs, "_experiments", {})  # as in a new process
     only = ("--only", "aggregation", "--seeds", 1, "--jobs", 1, "--out", tmp_path / "out")
-    done = spclust("reproduce", *only, **nowhere, **NO_NETWORK)
-    assert done.returncode == 0, done.stderr
+    run("reproduce", *only)
     text = (tmp_path / "out" / "report.md").read_text()
     assert "**Aggregation: this is NOT the published set.**" in text
     assert "## Sine" not in text
 
 
 def test_an_unknown_experiment_is_one_sentence():
-    done = spclust("reproduce", "--only", "nothing")
-    assert done.returncode == 1
-    assert "There is no experiment 'nothing': there are aggregation" in done.stderr
+    said = run("reproduce", "--only", "nothing", code=1).stderr
+    assert said.startswith("spclust: There is no experiment 'nothing': there are aggregation")
+    assert len(said.splitlines()) == 1

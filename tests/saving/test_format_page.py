@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from spclust import SPC
@@ -10,55 +11,64 @@ from tests.saving.common import ROOT
 from tests.saving.crafted_models import KINDS, arrays_in, model_of
 
 PAGE = (ROOT / "docs" / "saving.md").read_text("utf-8")
+LABELS = {"nearest", "nlt", "first"}
+
+
+def section(title):
+    return re.search(rf"^#+ {title}$(.+?)(?=^## |^### |\Z)", PAGE, re.M | re.S)[1]
 
 
 def listed(title):
     """What the first columns of the tables in a section name."""
-    section = re.search(rf"^#+ {title}$(.+?)(?=^## |^### |\Z)", PAGE, re.M | re.S)[1]
-    cells = re.findall(r"^\| (`.+?) \|", section, re.M)
+    cells = re.findall(r"^\| (`.+?) \|", section(title), re.M)
     return [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
 
 
-def shapes(name, k, g, d):
-    """The shapes that the page gives an array."""
-    text = re.search(rf"^\| `{name}` \| (.+?) \|", PAGE, re.M)[1]
-    if text == "see below":
-        return None
-    text = text.replace("k (k - 1)", "k * (k - 1)")
-    return eval(text, {"k": k, "g": g, "d": d}) if "(k" in text or "(d" in text else None
+def check_shapes(title, arrays, **lengths):
+    """Compare shapes with those that the page gives; returns how many it gives."""
+    checked = 0
+    for name, text in re.findall(r"^\| `(\w+)` \| (\(.+?\)) \|", section(title), re.M):
+        if name in arrays and not re.search("[a-z]{3}", text):
+            shape = eval(text.replace("k (k - 1)", "k * (k - 1)"), lengths)
+            assert arrays[name].shape == tuple(map(int, shape)), name
+            checked += 1
+    return checked
 
 
-def test_the_page_lists_all_scalars_and_keys_of_the_header():
+def test_the_page_lists_all_keys_of_the_header():
     X, _, _ = make_drifting(600, n_events=1, seed=1)
     header, _ = arrays_in(SPC(10, track_every=20, scale=1.0).fit(X).to_bytes())
-    assert sorted(listed("Scalars")) == sorted(header["state"])
     assert sorted(listed("The header")) == sorted([*header, "prepared_by_command"])
     assert sorted(listed("The tracker")) == sorted(header["tracker"])
     for key in header["tracker"]["events"][0]:
         assert f"`{key}`" in PAGE
 
 
+@pytest.mark.parametrize(
+    ("parameters", "title"), [({"scale": 1.0}, "Scalars"), ({}, "Scalars of the automatic mode")]
+)
+def test_the_page_lists_all_scalars(parameters, title):
+    X, _, _ = make_drifting(200, n_events=1, seed=1)
+    header, _ = arrays_in(SPC(10, **parameters).fit(X).to_bytes())
+    assert listed("The state") == ["mode"]
+    assert sorted(["mode", *listed(title)]) == sorted(header["state"])
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_page_lists_all_arrays_and_their_shapes(kind):
-    model = model_of(kind, seed=2)
-    header, arrays = arrays_in(model.to_bytes())
+    header, arrays = arrays_in(model_of(kind, seed=1).to_bytes())
     rows = listed("Arrays")
     names = set(rows) - {"full", "diag", "spherical", "lowrank", "covariance_type"}
     assert len(rows) == len(names) + 4 + rows.count("covariance_type")
-    of_rank = {"rank", "base", "directions"}
-    assert set(arrays) == names - (set() if kind == "lowrank" else of_rank)
+    of_rank = set() if kind == "lowrank" else {"rank", "base", "directions"}
+    assert set(listed("Labels")) == LABELS
+    assert set(arrays) == (names - of_rank) | LABELS
     state = header["state"]
     k, g, d = state["live"], state["grown"], state["n_features"]
-    checked = 0
+    assert check_shapes("Arrays", arrays, k=k, d=d) >= 13
     for name, array in arrays.items():
-        shape = shapes(name, k, g, d)
-        if shape is not None:
-            assert array.shape == tuple(map(int, shape)), name
-            checked += 1
-        assert array.dtype.kind == ("i" if name in ("id", "cluster", "rank") else "f") or (
-            name in ("nearest", "first") and array.dtype.kind == "u"
-        )
-    assert checked >= 17
+        integer = "i" if name in ("id", "rank") else "u" if name in ("nearest", "first") else "f"
+        assert array.dtype.kind == integer, name
     covariance = re.search(
         rf"^\| `{state['covariance_type']}` \| (\(.+?\)) \| (\(.+\))", PAGE, re.M
     )
@@ -67,3 +77,20 @@ def test_the_page_lists_all_arrays_and_their_shapes(kind):
         expected = [eval(one, {"g": g, "d": d}) for one in text]
         assert arrays["covariance"].shape == tuple(expected[0])
         assert arrays["factor"].shape == tuple(map(int, expected[1]))
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "diag"])
+def test_the_page_lists_all_arrays_of_the_automatic_mode(covariance_type):
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    model = SPC(20, half_life=50, covariance_type=covariance_type).fit(X)
+    header, arrays = arrays_in(model.to_bytes())
+    state, title = header["state"], "Arrays of the automatic mode"
+    assert set(arrays) == set(listed(title)) | LABELS
+    k, d = state["live"], state["n_features"]
+    r = 1 if covariance_type == "diag" else d
+    assert state["diagonal"] is (r == 1)
+    lengths = {"k": k, "d": d, "r": r, "c": state["clusters"]}
+    assert check_shapes(title, arrays, **lengths) == len(listed(title))
+    for name, array in arrays.items():
+        integer = "i" if name in ("id", "cluster") else "u" if name in ("nearest", "first") else "f"
+        assert array.dtype.kind == integer, name

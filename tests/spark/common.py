@@ -68,6 +68,7 @@ def session_in(folder, master):
         "spark.local.dir": folder / "local",
         "spark.sql.warehouse.dir": folder / "warehouse",
         "spark.sql.shuffle.partitions": "4",
+        "spark.python.daemon.module": "tests.spark.warm_daemon",
     }
     builder = SparkSession.builder
     builder = builder.remote("local[1]") if master == "connect" else builder.master(master)

@@ -126,16 +126,16 @@ def test_outliers_are_told_as_the_model_tells_them(spark):
 SETS = {
     "six Gaussians in 2-D": lambda: gaussians(6000, d=2, clusters=6),
     "twenty Gaussians in 3-D": lambda: gaussians(6000, d=3, clusters=20),
-    "ten Gaussians in 10-D": lambda: ten_in_ten(),
+    "ten Gaussians in 6-D": lambda: ten_in_six(),
     "sine": lambda: datasets.make_sine(),
     "sixteen clusters in 64-D": lambda: datasets.make_highdim(1600, n_features=64),
 }
 
 
-def ten_in_ten():
+def ten_in_six():
     rng = np.random.default_rng(0)
-    centres, labels = rng.uniform(-20, 20, (10, 10)), rng.integers(10, size=6000)
-    return centres[labels] + rng.normal(size=(6000, 10)), labels
+    centres, labels = rng.uniform(-20, 20, (10, 6)), rng.integers(10, size=6000)
+    return centres[labels] + rng.normal(size=(6000, 6)), labels
 
 
 @pytest.mark.parametrize("name", SETS)

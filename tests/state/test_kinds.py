@@ -18,7 +18,7 @@ def test_the_compiled_path_gives_the_structures_of_the_restricted_algorithm(kind
     compared = []
 
     @examples(150)
-    @given(X=streams(least_points=40, most_features=7), params=online_params(most_structures=12))
+    @given(X=streams(least_points=40), params=online_params(most_structures=12))
     def agree(X, params):
         oracle = Algorithm1(**params, union=UNIONS[kind])
         for x in X:

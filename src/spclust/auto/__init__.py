@@ -1,1 +1,1 @@
-"""What `"auto"` means: the scale of the features and the cut into clusters."""
+"""The automatic mode: fading masses, a fitted metric, and clusters by evidence."""

@@ -28,13 +28,22 @@ _FEWEST = 2.0  # points of a part, whatever the share
 _TILE = np.sqrt(12.0)  # width of a uniform distribution, in standard deviations
 
 
+@kernel
 def reaches(D: Floats, count: Floats, least: float) -> Floats:
     """Distance (k,) within which each structure finds `least` points, its own included."""
-    order = np.argsort(D, axis=1, kind="stable")
-    enough = np.cumsum(count[order], axis=1) >= least
-    last = np.where(enough.any(axis=1), np.argmax(enough, axis=1), count.size - 1)
-    rows = np.arange(count.size)
-    reach: Floats = np.where(count >= least, 0.0, D[rows, order[rows, last]])
+    k = count.size
+    reach, way = np.zeros(k), np.empty(k)
+    for i in range(k):
+        found = count[i]
+        way[:] = D[i]
+        way[i] = np.inf
+        while found < least:
+            nearest = np.argmin(way)
+            if way[nearest] == np.inf:
+                break
+            found += count[nearest]
+            reach[i] = way[nearest]
+            way[nearest] = np.inf
     return reach
 
 
@@ -81,21 +90,27 @@ class Tree(NamedTuple):
 
 def linked(first: Integers, second: Integers, length: Floats, count: Floats, ends: Floats) -> Tree:
     """The tree of edges, shortest first, over structures with a count and an end (k,) each."""
+    parts, counts = joined(first, second, count)
+    return Tree(parts[0], parts[1], np.concatenate([ends, length]), counts)
+
+
+@kernel
+def joined(first: Integers, second: Integers, count: Floats) -> tuple[Integers, Floats]:
+    """Parts (2, 2k - 1) and points (2k - 1,) of all nodes."""
     k = count.size
-    left, right, top = [-1] * (2 * k - 1), [-1] * (2 * k - 1), list(range(2 * k - 1))
-    counts = count.tolist() + [0.0] * (k - 1)
-    for e, pair in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
-        node, parts = k + e, []
-        for at in pair:
+    parts, counts = np.full((2, 2 * k - 1), -1), np.zeros(2 * k - 1)
+    counts[:k] = count
+    top = np.arange(2 * k - 1)
+    for e in range(k - 1):
+        for side in range(2):
+            at = first[e] if side == 0 else second[e]
             while top[at] != at:
                 top[at] = top[top[at]]
                 at = top[at]
-            parts.append(at)
-        a, b = parts
-        left[node], right[node], counts[node] = a, b, counts[a] + counts[b]
-        top[a] = top[b] = node
-    height = np.concatenate([ends, length])
-    return Tree(np.array(left), np.array(right), height, np.array(counts))
+            parts[side, k + e] = at
+        counts[k + e] = counts[parts[0, k + e]] + counts[parts[1, k + e]]
+        top[parts[0, k + e]] = top[parts[1, k + e]] = k + e
+    return parts, counts
 
 
 @part

@@ -15,10 +15,10 @@ with m = 1.5, 0.9 for the median of recent points, and less than 1/2 for one in 
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.jit.decorators import kernel, part
+from spclust.jit.decorators import allocating, part
 from spclust.numerics.eight import LANES, larger_of, load, same, smaller_of, smallest_of
 from spclust.numerics.smallest import smallest
-from spclust.state.automatic_structures import AutomaticStructures, automatic_in_kernel
+from spclust.state.automatic_structures import AutomaticStructures
 
 _ENOUGH = 3.0  # of the mean mass of structures
 _MEDIAN, _RARE = 0.5, 0.95
@@ -39,10 +39,9 @@ def distance_from_home(distance: Floats, s: AutomaticStructures) -> float:
     return found
 
 
-@kernel
-def find_reaches(memory: Floats) -> None:
-    """Find the reach of every structure. Modified in place: the state."""
-    s = automatic_in_kernel(memory)
+@allocating
+def find_reaches(s: AutomaticStructures) -> None:
+    """Find the reach of every structure. Modified in place: s."""
     live, enough = s.live, 0.0
     for i in range(live):
         enough += _ENOUGH * s.mass[i] / live

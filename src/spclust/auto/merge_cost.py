@@ -90,10 +90,9 @@ def find_partner(slot: int, s: AutomaticStructures) -> None:
     s.least[slot] = s.cost[slot, s.partner[slot]]
 
 
-@kernel
-def measure_costs(memory: Floats) -> None:
-    """Compute the costs of all pairs, and the smallest of each. Modified in place: the state."""
-    s = automatic_in_kernel(memory)
+@outlined
+def measure_costs(s: AutomaticStructures) -> None:
+    """Compute the costs of all pairs, and the smallest of each. Modified in place: s."""
     for i in range(s.live):
         row, mass, own, lane = s.cost[i], same(s.mass[i]), s.z[i // LANES], i % LANES
         for b in range((s.live + LANES - 1) // LANES):

@@ -6,7 +6,8 @@ advances (`note_arrival`). While there are fewer than N structures it becomes a 
 own. Otherwise the two structures that cost least to merge are merged, the point being one of them:
 either a structure absorbs the point, or two structures become one and the point gets the free slot.
 
-What is forgotten, the metric and the clusters are renewed every so many points, by `auto.renewal`.
+Every so many points what is forgotten is removed (`auto.removal`), and the metric and the clusters
+are renewed (`auto.renewal`).
 """
 
 import numpy as np
@@ -16,6 +17,7 @@ from spclust.auto.distance import into_metric, write_coordinates, write_distance
 from spclust.auto.home import distance_from_home
 from spclust.auto.merge_cost import cheapest_pair, connect_point, merge_costs, refresh_costs
 from spclust.auto.moments import add_moments, add_point, found
+from spclust.auto.removal import missed_points, remove_forgotten
 from spclust.jit.decorators import outlined, part
 from spclust.numerics.eight import LANES, load, same, store
 from spclust.numerics.smallest import first_smallest
@@ -38,10 +40,22 @@ def learn_points(rows: int, X: Floats, s: AutomaticStructures) -> int:
     if X.size != rows * (s.d + s.timed) or (X.size > 1 and X.strides[0] != X.itemsize):
         return 0
     for row in range(rows):
-        if s.seen >= s.renewal_due or not take(X, row * (s.d + s.timed), s):
+        if s.seen >= s.renewal_due and not forget(s):
+            return row
+        if not take(X, row * (s.d + s.timed), s):
             return row
         update(s)
     return rows
+
+
+@part
+def forget(s: AutomaticStructures) -> bool:
+    """Remove what is forgotten; False if the metric has to be renewed. Modified in place: s."""
+    if s.seen >= s.metric_due:
+        return False
+    remove_forgotten(s)
+    s.renewal_due = s.seen + s.capacity
+    return True
 
 
 @part
@@ -111,13 +125,6 @@ def divide_masses(s: AutomaticStructures) -> None:
     for k in range(s.clusters):
         s.cluster_mass[k] = max(s.cluster_mass[k] * factor, _LEAST_MASS)
         s.cluster_clock[k] = 0.0
-
-
-@part
-def missed_points(slot: int, s: AutomaticStructures) -> float:
-    """How many points of its cluster a structure should have had since its last one."""
-    clock = s.cluster_clock[s.cluster[slot]]
-    return s.missed[slot] + s.mass[slot] * (clock - s.clock_then[slot])
 
 
 @part

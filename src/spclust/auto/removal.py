@@ -8,63 +8,89 @@ removed by evidence, while a cluster that is silent as a whole only fades.
 
 import numpy as np
 
-from spclust.arrays import Booleans, Floats, Integers
-from spclust.state.automatic_structures import AutomaticStructures, read_z, write_z
+from spclust.auto.merge_cost import measure_costs
+from spclust.jit.decorators import outlined, part
+from spclust.numerics.eight import LANES
+from spclust.state.automatic_structures import AutomaticStructures
 
 _FADED = 0.25  # of the mass of a point
 _BY_CHANCE = 0.02  # structures that a gap between their points may remove by chance, as a share
-_BOTH = (
-    0.4  # of what one structure may miss, if the one that it would be merged with misses it, too
-)
-_PER_STRUCTURE = (
-    *("mean", "scatter", "mass", "count", "id", "cluster", "missed", "clock_then", "reach"),
-)
+# Of what one structure may miss, if the one that it would be merged with misses it, too.
+_BOTH = 0.4
 
 
-def missed(s: AutomaticStructures) -> Floats:
-    """How many points of its cluster each structure (k,) should have had since its last one."""
-    k = s.live
-    clock = s.cluster_clock[s.cluster[:k]]
-    points: Floats = s.missed[:k] + s.mass[:k] * (clock - s.clock_then[:k])
-    return points
+@part
+def missed_points(slot: int, s: AutomaticStructures) -> float:
+    """How many points of its cluster a structure should have had since its last one."""
+    clock = s.cluster_clock[s.cluster[slot]]
+    return s.missed[slot] + s.mass[slot] * (clock - s.clock_then[slot])
 
 
-def forgotten(s: AutomaticStructures) -> Booleans:
-    """True (k,) for structures that are to be removed; never for all of them."""
-    e, mass = missed(s), s.mass[: s.live]
-    partners = e[s.partner[: s.live]]
+@part
+def is_forgotten(slot: int, s: AutomaticStructures) -> bool:
+    """True if a structure has faded, or if its cluster has gone on without it."""
+    mass, missed = s.mass[slot] / s.point_mass, missed_points(slot, s)
     # A gap of e expected points has the probability exp(-e) after each of the points remembered.
-    silent = np.log(np.maximum(mass / s.point_mass, 1.0) / _BY_CHANCE)
-    gone = (mass < _FADED * s.point_mass) | (e > silent)
-    gone |= (e > _BOTH * silent) & (partners > _BOTH * silent)
-    if gone.all():
-        gone[np.argmax(mass)] = False
-    return gone
+    silent = np.log(max(mass, 1.0) / _BY_CHANCE)
+    if mass < _FADED or missed > silent:
+        return True
+    both = _BOTH * silent
+    return missed > both and missed_points(s.partner[slot], s) > both
 
 
-def remove_forgotten(s: AutomaticStructures) -> bool:
-    """Remove structures that are forgotten, if memory is full; True if there are any.
+@outlined
+def remove_forgotten(s: AutomaticStructures) -> None:
+    """Remove structures that are forgotten, but never all, if memory is full.
 
     Modified in place: s.
     """
-    if s.live < s.capacity:
-        return False
-    gone = forgotten(s)
-    if not gone.any():
-        return False
-    np.subtract.at(s.cluster_mass, s.cluster[: s.live][gone], s.mass[: s.live][gone])
-    s.removed += int(s.count[: s.live][gone].sum())
-    keep(s, np.flatnonzero(~gone))
-    return True
+    if s.live < s.capacity or s.live < 2:
+        return
+    stays, many, heaviest = s.point_cost, 0, 0
+    for i in range(s.live):
+        stays[i] = 0.0 if is_forgotten(i, s) else 1.0
+        many += int(stays[i])
+        heaviest = i if s.mass[i] > s.mass[heaviest] else heaviest
+    if many == s.live:
+        return
+    if many == 0:
+        stays[heaviest] = 1.0
+    kept = 0
+    for i in range(s.live):
+        if stays[i] == 0.0:
+            s.cluster_mass[s.cluster[i]] -= s.mass[i]
+            s.removed += int(s.count[i])
+            continue
+        if kept < i:
+            copy_structure(i, kept, s)
+        kept += 1
+    s.live = kept
+    measure_costs(s)
+    make_a_home(s)
 
 
-def keep(s: AutomaticStructures, slots: Integers) -> None:
-    """Move the structures in some slots to the first ones; all others go.
+@part
+def make_a_home(s: AutomaticStructures) -> None:
+    """Make every structure a home if none is: otherwise no point would be typical.
 
-    Costs have to be measured afterwards. Modified in place: s.
+    Reaches are found when the metric is fitted again. Modified in place: s.
     """
-    k = slots.size
-    for name in _PER_STRUCTURE:
-        s.views[name][:k] = s.views[name][slots]
-    write_z(s, read_z(s, slots))
-    s.live = k
+    for i in range(s.live):
+        if s.reach[i] < np.inf:
+            return
+    for i in range(s.live):
+        s.reach[i] = 0.0
+
+
+@part
+def copy_structure(source: int, target: int, s: AutomaticStructures) -> None:
+    """Copy the structure in a slot to another one, but not its costs. Modified in place: s."""
+    theirs, ours = s.z[source // LANES], s.z[target // LANES]
+    for c in range(s.d):
+        ours[c, target % LANES] = theirs[c, source % LANES]
+        s.mean[target, c] = s.mean[source, c]
+        for r in range(s.rows):
+            s.scatter[target, r, c] = s.scatter[source, r, c]
+    s.mass[target], s.count[target], s.id[target] = s.mass[source], s.count[source], s.id[source]
+    s.cluster[target], s.missed[target] = s.cluster[source], s.missed[source]
+    s.clock_then[target], s.reach[target] = s.clock_then[source], s.reach[source]

@@ -13,8 +13,9 @@ from spclust.auto.evidence import clusters_of
 from spclust.auto.home import find_reaches
 from spclust.auto.merge_cost import measure_costs
 from spclust.auto.metric import renew_metric
-from spclust.auto.removal import missed, remove_forgotten
-from spclust.state.automatic_structures import AutomaticStructures
+from spclust.auto.removal import missed_points, remove_forgotten
+from spclust.jit.decorators import kernel
+from spclust.state.automatic_structures import AutomaticStructures, automatic_in_kernel
 
 _GROWTH = 1.2
 _OFTEN = 5  # renewals between two of the metric, at the least
@@ -46,16 +47,12 @@ def set_dues(s: AutomaticStructures) -> None:
 
 
 def renew(s: AutomaticStructures) -> None:
-    """Remove what is forgotten; fit the metric and assign clusters if due. Modified in place: s."""
-    fades, fits = s.half_life < np.inf, s.seen >= s.metric_due
-    removes = fades and remove_forgotten(s)
-    if fits:
-        measure(s)
-    elif removes:
-        measure_costs(s.memory)
-        if np.all(np.isinf(s.reach[: s.live])):  # otherwise nothing would be typical
-            find_reaches(s.memory)
-    if fades and fits and s.live > 2:
+    """Remove what is forgotten; fit the metric; assign clusters. Modified in place: s."""
+    fades = s.half_life < np.inf
+    if fades:
+        remove_from(s.memory)
+    measure(s)
+    if fades and s.live > 2:
         assign(s, clusters_of(s))
     set_dues(s)
 
@@ -63,8 +60,29 @@ def renew(s: AutomaticStructures) -> None:
 def measure(s: AutomaticStructures) -> None:
     """Fit the metric, and measure everything in it. Modified in place: s."""
     renew_metric(s)
-    measure_costs(s.memory)
-    find_reaches(s.memory)
+    measure_in(s.memory)
+
+
+@kernel
+def remove_from(memory: Floats) -> None:
+    """Remove what is forgotten. Modified in place: the state."""
+    remove_forgotten(automatic_in_kernel(memory))
+
+
+@kernel
+def measure_in(memory: Floats) -> None:
+    """Measure all costs and reaches in the metric as it is. Modified in place: the state."""
+    s = automatic_in_kernel(memory)
+    measure_costs(s)
+    find_reaches(s)
+
+
+@kernel
+def keep_missed(memory: Floats) -> None:
+    """Keep what structures have missed so far, before clocks start anew. Modified: the state."""
+    s = automatic_in_kernel(memory)
+    for i in range(s.live):
+        s.missed[i], s.clock_then[i] = missed_points(i, s), 0.0
 
 
 def assign(s: AutomaticStructures, labels: Integers) -> None:
@@ -73,7 +91,7 @@ def assign(s: AutomaticStructures, labels: Integers) -> None:
     What they missed until now is kept; the clocks of the clusters start anew. Strays share one.
     """
     k = s.live
-    s.missed[:k], s.clock_then[:k] = missed(s), 0.0
+    keep_missed(s.memory)
     clusters = int(labels.max(initial=-1)) + 1
     s.cluster[:k] = np.where(labels >= 0, labels, clusters)
     s.clusters = clusters + int(np.any(labels < 0))

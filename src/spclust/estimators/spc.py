@@ -279,17 +279,16 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
     def merge(self, other: Self, *, when: model_merge.When = "concurrent") -> Self:
         """Merge another model of the same parameters into this one; the other does not change.
 
-        All structures of both are put together, and the two closest are merged, by the paper's
-        rule, until `n_structures` are left. Counts and points seen add up. The other model's
+        All structures of both are put together, and two at a time are merged, by the rule of the
+        mode, until `n_structures` are left. Counts and points seen add up. The other model's
         structures are the newer ones: their ids continue after those of this model.
 
         Parameters
         ----------
         when : {"concurrent", "later"}, default "concurrent"
-            "concurrent": both learnt parts of one stream at the same time, so that neither is older
-            (means are weighted by counts, weights are averaged). "later": the other model learnt
-            what came after, so that this one has faded (Eq. 10 and 12 as they are). Without decay,
-            gamma = beta = 0, there is no difference.
+            "concurrent": both learnt parts of one stream at the same time, so that neither is
+            older. "later": the other model learnt what came after, so that this one has faded.
+            Where nothing is forgotten, there is no difference.
         """
         model_merge.merge_into(self, [other], when)
         return self

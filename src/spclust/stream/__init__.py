@@ -1,1 +1,1 @@
-"""One stream: learning, queries and combination with others."""
+"""One stream, in either mode: learning, queries and combination with others."""

@@ -13,9 +13,9 @@ import numpy as np
 from spclust.arrays import Floats
 from spclust.auto.merge_cost import find_partner, refresh_costs
 from spclust.auto.point_update import merge
+from spclust.auto.removal import copy_structure
 from spclust.auto.renewal import measure, set_dues
 from spclust.jit.decorators import kernel, part
-from spclust.numerics.eight import LANES
 from spclust.numerics.smallest import first_smallest
 from spclust.parameters import Params
 from spclust.state.automatic_structures import (
@@ -133,15 +133,7 @@ def reduce_structures(memory: Floats, most: int) -> None:
 @part
 def move(source: int, target: int, s: AutomaticStructures) -> None:
     """Move the structure in slot `source` to slot `target`. Modified in place: s."""
-    theirs, ours = s.z[source // LANES], s.z[target // LANES]
-    for c in range(s.d):
-        ours[c, target % LANES] = theirs[c, source % LANES]
-        s.mean[target, c] = s.mean[source, c]
-        for r in range(s.rows):
-            s.scatter[target, r, c] = s.scatter[source, r, c]
-    s.mass[target], s.count[target], s.id[target] = s.mass[source], s.count[source], s.id[source]
-    s.cluster[target], s.missed[target] = s.cluster[source], s.missed[source]
-    s.clock_then[target], s.reach[target] = s.clock_then[source], s.reach[source]
+    copy_structure(source, target, s)
     for j in range(s.live + 1):
         s.cost[target, j] = s.cost[source, j]
     for j in range(s.live + 1):

@@ -91,13 +91,13 @@ class AutomaticStream(AutomaticQuery):
         while row < n:
             self.renew_if_due()
             row += learn(s.memory, rows[row * width :], s.memory, n - row)
-            if row < n and s.seen < s.renewal_due:
+            if row < n and s.seen < s.metric_due:
                 learn_units(s, rows[row * width + s.timed : (row + 1) * width])
 
     def renew_if_due(self) -> None:
         """Renew the metric, and what depends on it, if that is due."""
         s = self.structures
-        if s.seen >= s.renewal_due:
+        if s.seen >= s.metric_due:
             self._copy.memory[:] = s.memory
             renew(self._copy)
             s.memory[:] = self._copy.memory  # in one step

@@ -23,7 +23,7 @@ EPILOG = """
 
 `spclust cluster big.csv.gz --out labels.csv --checkpoint run.ck --every 1000000`
 
-`spclust cluster sensors.ndjson --follow --beta 0.001 --events events.ndjson`
+`spclust cluster sensors.ndjson --follow --half-life 1000 --events events.ndjson`
 
 **Exit codes**: 0 done; 1 bad data, files or models; 2 wrong options; 130 and 143 ended by Ctrl-C
 and SIGTERM, everything saved (0 with --follow); 141 the pipe that labels went to was closed.

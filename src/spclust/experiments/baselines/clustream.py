@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from spclust.experiments.baselines.components import in_order_of_appearance
-from spclust.experiments.baselines.moments import Moments
+from spclust.experiments.baselines.micro_cluster_moments import Moments
 from spclust.experiments.baselines.ranges import integer, number, word
 from spclust.experiments.baselines.stream_clusterer import Offline, StreamClusterer
 from spclust.parameters import Parameter

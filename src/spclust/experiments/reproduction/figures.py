@@ -11,6 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from scipy.sparse.linalg import svds
 
 from spclust import SPC, plot
 from spclust.arrays import Floats
@@ -77,7 +78,7 @@ def _projected(
     """Figure for more than two features: two principal components, no decision regions."""
     table = model.structures_
     centre = X.mean(axis=0)
-    directions = np.linalg.svd(X - centre, full_matrices=False)[2][:2].T
+    directions = svds(X - centre, k=2, v0=np.ones(min(X.shape)))[2][::-1].T
     points, means = (X - centre) @ directions, (table.mean - centre) @ directions
     figure, axes = plt.subplots(1, 3, figsize=(13, 3.8))
     _arrival(axes[0], figure, points)

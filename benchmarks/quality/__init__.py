@@ -1,0 +1,1 @@
+"""Quality of the defaults beside other algorithms: `python -m benchmarks.quality`."""
