@@ -96,7 +96,7 @@ def test_a_bad_point_is_refused_and_nothing_is_lost(X, x, sentence):
 )
 @pytest.mark.parametrize("shape", [(0,), (1,), (3,), (4,), (6,), (1, 2), (2, 1), (2, 2), ()])
 def test_an_array_of_another_shape_is_refused_and_nothing_is_lost(X, stamp, scale, shape):
-    model = SPC(5, scale=scale).fit(X, t=None if stamp is None else np.full(len(X), stamp))
+    model = spclust.SPC(5, scale=scale).fit(X, t=None if stamp is None else np.full(len(X), stamp))
     for x in X[:2]:
         model.learn_one(x, t=stamp)
     before = model._stream.structures.memory.tobytes()

@@ -236,7 +236,7 @@ def test_the_detector_and_river_take_time_stamps_too():
 
 
 def test_a_point_that_is_refused_takes_no_time():
-    model = SPC(5, half_life=7.0).fit(clusters(20), t=np.arange(20))
+    model = spclust.SPC(5, half_life=7.0).fit(clusters(20), t=np.arange(20))
     before = model._stream.structures.memory.copy()
     with pytest.raises(ValueError, match="NaN"):
         model.learn_one(np.array([np.nan, 0.0]), 1e9)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+import spclust
 from spclust.datasets import make_drifting
 from spclust.tracking import comparison as comparing
 from spclust.tracking import tracker as tracking
@@ -80,7 +81,7 @@ def test_streams_have_the_events_that_array_operations_see(seed, every, beta, ep
 @pytest.mark.parametrize("kind", ["full", "diag", "spherical"])
 def test_a_look_shows_what_the_table_of_structures_of_the_automatic_mode_says(kind):
     X = np.random.default_rng(0).normal(size=(300, 3)) * [1.0, 20.0, 300.0] + 50.0
-    model = SPC(12, covariance_type=kind, half_life=100.0).fit(X)
+    model = spclust.SPC(12, covariance_type=kind, half_life=100.0).fit(X)
     table, labels = model.structures_, model.structures_.label
     now = observe(model._stream, labels)
     assert now.seen == 300
