@@ -236,12 +236,12 @@ def test_the_detector_and_river_take_time_stamps_too():
 
 
 def test_a_point_that_is_refused_takes_no_time():
-    model = SPC(5, beta=0.1).fit(clusters(20), t=np.arange(20))
+    model = spclust.SPC(5, half_life=7.0).fit(clusters(20), t=np.arange(20))
     before = model._stream.structures.memory.copy()
     with pytest.raises(ValueError, match="NaN"):
         model.learn_one(np.array([np.nan, 0.0]), 1e9)
     assert np.array_equal(model._stream.structures.memory, before)
-    plain, missing = (spclust.river.SPC(5, beta=0.1) for _ in range(2))
+    plain, missing = (spclust.river.SPC(5, half_life=7.0) for _ in range(2))
     for each, point in ((plain, {"a": 1.0}), (missing, {"a": 1.0, "b": float("nan")})):
         for i, (a, b) in enumerate(clusters(30).tolist()):
             each.learn_one({"a": a, "b": b}, t=float(i))

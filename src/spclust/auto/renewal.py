@@ -24,7 +24,8 @@ _MEMORY = 0.25  # of the points that are remembered may come between two renewal
 
 def learn_units(s: AutomaticStructures, x: Floats) -> None:
     """Give a unit to features in which x (d,) is the first to differ. Modified in place: s."""
-    offset = np.abs(x - s.origin)
+    with np.errstate(over="ignore"):  # it is refused
+        offset = np.abs(x - s.origin)
     if not np.all(np.isfinite(offset)):
         raise ValueError("A number is not finite, or too far from the first point.")
     for c in np.flatnonzero((s.unit == 0.0) & (offset > 0.0)):
