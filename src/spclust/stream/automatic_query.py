@@ -10,7 +10,7 @@ from spclust.arrays import Floats, Integers, Rows
 from spclust.auto.automatic_kernels import automatic_homes, automatic_nearest, query_scratch
 from spclust.auto.distance import OUT_OF_SIGHT
 from spclust.auto.evidence import clusters_of, in_order
-from spclust.auto.home import calibrated_odds
+from spclust.auto.home import calibrated_nlt, calibrated_odds
 from spclust.numerics.euclidean_distances import distances
 from spclust.parameters import Params
 from spclust.state.automatic_structures import AutomaticStructures, read_z
@@ -148,8 +148,7 @@ class AutomaticQuery:
             kernel(s.memory, rows, group, home[part], query_scratch(s.d, s.n), reaches)
 
         self._for_each_chunk(fill, X, threads)
-        nlt: Floats = np.log1p(calibrated_odds(home, s))
-        return nlt
+        return calibrated_nlt(home, s)
 
     def least_nlt(self, X: Rows, threads: int) -> Floats:
         """NLT (rows,) of each row in its best structure."""
@@ -164,9 +163,7 @@ class AutomaticQuery:
     def nlt_of_distances(self, q: Floats) -> Floats:
         """NLT (k,) of a point in each structure, oldest first, from its squared distances (k,)."""
         s = self.structures
-        home = np.maximum(q, s.reach[self.order()])
-        nlt: Floats = np.log1p(calibrated_odds(home, s))
-        return nlt
+        return calibrated_nlt(np.maximum(q, s.reach[self.order()]), s)
 
     def coordinates(self, x: Floats) -> Floats:
         """Coordinates (d,) of a point x (d,), NaN where it is missing."""
@@ -181,7 +178,7 @@ class AutomaticQuery:
         if recent.size == 0:
             return np.inf
         rare = np.quantile(recent, 1.0 - share, keepdims=True)
-        return float(np.log1p(calibrated_odds(rare, self.structures))[0])
+        return float(calibrated_nlt(rare, self.structures)[0])
 
     def faded_counts(self) -> Floats:
         """Faded number (k,) of points of each structure, oldest first."""
