@@ -100,4 +100,6 @@ PEERS: tuple[Competitor, ...] = (
 VARIANTS = (Spc("SPC m=1.4", m=1.4), Spc("SPC m=1.37", m=1.37))
 TWO_THREADS = Spc("SPC two threads", threads=2)
 RESTRICTED = (Spc("SPC diag", covariance="diag"), Spc("SPC spherical", covariance="spherical"))
-COMPETITORS = {one.name: one for one in (SPC, *AUTOMATIC, *VARIANTS, TWO_THREADS, *RESTRICTED, *PEERS)}
+COMPETITORS = {
+    one.name: one for one in (SPC, *AUTOMATIC, *VARIANTS, TWO_THREADS, *RESTRICTED, *PEERS)
+}

@@ -11,7 +11,6 @@ from spclust import SPC
 from spclust.river import SPCAnomalyDetector
 from tests.river_interface.streams import WithOutliers, as_points, learnt, two_blobs
 
-
 # Both modes.
 MODELS = [SPCAnomalyDetector(), SPCAnomalyDetector(scale=1.0)]
 

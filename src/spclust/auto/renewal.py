@@ -13,9 +13,13 @@ from spclust.auto.evidence import clusters_of
 from spclust.auto.home import find_reaches
 from spclust.auto.merge_cost import measure_costs
 from spclust.auto.metric import renew_metric
-from spclust.auto.removal import missed_points, remove_forgotten
+from spclust.auto.removal import remove_forgotten
 from spclust.jit.decorators import kernel
-from spclust.state.automatic_structures import AutomaticStructures, automatic_in_kernel
+from spclust.state.automatic_structures import (
+    AutomaticStructures,
+    automatic_in_kernel,
+    missed_points,
+)
 
 _GROWTH = 1.2
 _OFTEN = 5  # renewals between two of the metric, at the least
