@@ -190,7 +190,7 @@ def validate_model(model: Any) -> None:
     known = {*TABLE, "contamination"}
     values = {name: v for name, v in model.get_params(deep=False).items() if name in known}
     validate(values, type(model).__name__)
-    validate_mode(values, type(model).__name__)
+    validate_mode({"scale": model.scale, **values}, type(model).__name__)
 
 
 def is_automatic(scale: Any) -> bool:

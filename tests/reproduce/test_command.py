@@ -12,7 +12,13 @@ import pytest
 
 from spclust import metrics
 from spclust.experiments.reproduction import runs
-from spclust.experiments.reproduction.runs import PAPER, Run, cached_experiment, labels_after
+from spclust.experiments.reproduction.runs import (
+    AUTOMATIC,
+    PAPER,
+    Run,
+    cached_experiment,
+    labels_after,
+)
 from spclust.experiments.reproduction.search_space import ALGORITHMS
 from tests.command.common import run
 
@@ -53,17 +59,17 @@ def results(out):
     return json.loads((out / "results.json").read_text())
 
 
-def test_all_six_are_in_all_four_experiments(results):
+def test_all_six_and_the_automatic_mode_are_in_all_four_experiments(results):
     seen = {(r["run"]["experiment"], r["run"]["entry"], r["run"]["seed"]) for r in results}
     assert seen == {
         (key, entry, seed)
         for key in TITLES
-        for entry in (PAPER, *ALGORITHMS)
+        for entry in (PAPER, AUTOMATIC, *ALGORITHMS)
         for seed in range(SEEDS)
     }
 
 
-@pytest.mark.parametrize("entry", [PAPER, *ALGORITHMS])
+@pytest.mark.parametrize("entry", [PAPER, AUTOMATIC, *ALGORITHMS])
 def test_scores_are_those_of_the_metrics_recomputed(results, entry):
     (found,) = (
         r
@@ -84,7 +90,7 @@ def test_scores_are_those_of_the_metrics_recomputed(results, entry):
 def test_the_reports_numbers_are_those_of_the_results(out, results, key):
     text = (out / "report.md").read_text()
     chapter = text.split(f"## {TITLES[key]}\n")[1].split("\n## ")[0]
-    for entry in (PAPER, *ALGORITHMS):
+    for entry in (PAPER, AUTOMATIC, *ALGORITHMS):
         row = re.search(rf"^{re.escape(entry)} \| (.*)$", chapter, re.M)[1]
         cells = [cell.strip() for cell in row.split("|")]
         own = [

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from river import compose, evaluate, metrics, preprocessing
 
-from spclust.parameters import FIXED, RIVER_DEFAULTS
-from spclust.river import SPC, Cluster, MicroCluster, SPCAnomalyDetector
+import spclust.river
+from spclust.parameters import DEFAULTS, FIXED
+from spclust.river import Cluster, MicroCluster, SPCAnomalyDetector
 from tests import fixed
+from tests.river_interface.paper import SPC
 from tests.river_interface.streams import KINDS, as_points, learnt, pool, two_blobs
 
 PRUNING = {"n_structures": 7, "beta": 0.3, "gamma": 0.05, "w_min": 0.2}
@@ -182,10 +184,10 @@ def test_a_parameter_out_of_range_is_refused_at_once(name, value, sentence):
         SPC(**{name: value})
 
 
-@pytest.mark.parametrize("model", [SPC, SPCAnomalyDetector])
+@pytest.mark.parametrize("model", [spclust.river.SPC, SPCAnomalyDetector])
 def test_defaults_are_those_of_the_parameter_table(model):
     defaults = {name: one.default for name, one in inspect.signature(model).parameters.items()}
-    assert defaults == {name: RIVER_DEFAULTS[name] for name in defaults}
+    assert defaults == {name: DEFAULTS[name] for name in defaults}
     assert model()._get_params() == defaults
     assert model()._mutable_attributes == set(defaults) - set(FIXED)
 

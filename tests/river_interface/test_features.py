@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spclust.river import SPC, named_stream
+from spclust.river import named_stream
 from spclust.stream.missing_features import completed, nearest_observed, nlt_observed
 from spclust.stream.new_features import with_new_features
+from tests.river_interface.paper import SPC
 from tests.river_interface.streams import KINDS, as_points, learnt, lines, pool, two_blobs
 from tests.strategies import examples, seeds
 

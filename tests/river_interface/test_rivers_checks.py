@@ -9,7 +9,14 @@ from river.checks import common
 from spclust.river import SPC, SPCAnomalyDetector
 from tests.river_interface.streams import WithOutliers
 
-MODELS = (SPC(), SPC(n_structures=5, beta=0.1, w_min=0.2, gamma=0.1), SPCAnomalyDetector())
+MODELS = (
+    SPC(),
+    SPC(n_structures=5, half_life=50),
+    SPC(scale=1.0),
+    SPC(n_structures=5, beta=0.1, w_min=0.2, gamma=0.1, scale=1.0),
+    SPCAnomalyDetector(),
+    SPCAnomalyDetector(scale=1.0),
+)
 # River runs these on neither clusterers nor on datasets that are at hand.
 ON_DATA = (
     "check_learn_one",

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from spclust import SPC
+from spclust.state.automatic_structures import AutomaticStructures
 from spclust.state.kinds import LOWRANK
 from spclust.state.record import Array, Together, Word
 from spclust.state.structures import Structures
@@ -17,6 +18,8 @@ COVARIANCES = ("full", "lowrank", "diag", "spherical")
 
 # Fields that say where in memory a number is, or in what order numbers were written.
 OF_MEMORY = {"connections", "connection", "place", "free", "n", "blocks", "rows", "columns"}
+# Fields of the automatic mode that say nothing of the past: memory of a point, and lengths.
+OF_A_POINT = {"point", "point_z", "point_distance", "point_cost", "point_cluster"}
 # Fields that only those tell how to read: see `state_of`.
 READ_BY_MEMORY = {"odds", "odds_back", "pair", "basis", "Sigma"}
 
@@ -31,6 +34,8 @@ def state_of(model):
     It goes through all fields of the state, so that one that is added and not saved shows.
     """
     s = model._stream.structures
+    if isinstance(s, AutomaticStructures):
+        return automatic_state_of(s)
     k, found = s.live, {}
     for name, field in Structures.fields.items():
         if name in OF_MEMORY | READ_BY_MEMORY or isinstance(field, Together):
@@ -47,6 +52,25 @@ def state_of(model):
         s.basis[s.place[i, row]].tobytes() for i in range(k) for row in range(s.rank[i])
     )
     found["covariances"] = b"".join(covariance_of(i, s).tobytes() for i in range(k))
+    return found
+
+
+def automatic_state_of(s):
+    """The same of a state of the automatic mode."""
+    k, found = s.live, {}
+    for name, field in AutomaticStructures.fields.items():
+        if name in OF_A_POINT | OF_MEMORY:
+            continue
+        if isinstance(field, Word):
+            found[name] = repr(getattr(s, name)).encode()
+        elif name == "cost":
+            found[name] = (s.cost[:k, :k] + 0.0).tobytes()
+        elif name in ("cluster_mass", "cluster_clock"):
+            found[name] = getattr(s, name)[: s.clusters].tobytes()
+        elif field.axes[0] in ("n", "blocks"):
+            found[name] = rows_of(getattr(s, name), field)[:k].tobytes()
+        else:
+            found[name] = getattr(s, name).tobytes()
     return found
 
 

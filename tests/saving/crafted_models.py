@@ -2,7 +2,8 @@
 
 Run as a program, with a seed and a number of attempts for each kind, so that a crash is seen as
 one. It prints how many were refused, and how many loaded and worked; first of models of the present
-version, then of stored models of an earlier one.
+version in the mode of the paper, then of those in the automatic mode, then of stored models of an
+earlier version.
 """
 
 import hashlib
@@ -25,6 +26,13 @@ KINDS = {
     "diag": ("diag", 3),
     "spherical": ("spherical", 3),
 }
+AUTOMATIC_KINDS = {  # parameters, features, and whether points have time stamps
+    "automatic full": ({"half_life": 40.0}, 3, False),
+    "automatic line": ({}, 1, False),
+    "automatic diag": ({"covariance_type": "diag"}, 3, False),
+    "automatic spherical": ({"covariance_type": "spherical", "half_life": 15.0}, 3, False),
+    "automatic times": ({"half_life": 30.0, "track_every": 20}, 2, True),
+}
 ODD_NUMBERS = [
     *(np.nan, np.inf, -np.inf, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, 3.0, 7.0, 8.0, 9.0, 31.0, 1e6),
     *(1e15, 2.0**31, 2.0**53, 2.0**63, 1e18, 1e150, 1e300, 1.7e308, -1e300, 5e-324, 1e-300),
@@ -38,12 +46,26 @@ ODD_VALUES = [
 
 def model_of(kind, seed=0):
     """A small model of some kind, with structures that have grown and others."""
+    if kind in AUTOMATIC_KINDS:
+        return automatic_model_of(kind, seed)
     covariance, d = KINDS[kind]
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(60, d)) + 6.0 * rng.integers(3, size=(60, 1))
-    scale = "auto" if seed % 3 == 2 else 0.7
-    model = SPC(6, beta=0.05, w_min=0.05, covariance_type=covariance, scale=scale)
+    X = blobs(d, seed)
+    model = SPC(6, beta=0.05, w_min=0.05, covariance_type=covariance, scale=0.7)
     return model.fit(X) if seed % 2 else model.partial_fit(X)
+
+
+def automatic_model_of(kind, seed=0):
+    """The same in the automatic mode; more points are learnt than there is room for."""
+    params, d, timed = AUTOMATIC_KINDS[kind]
+    X = blobs(d, seed)
+    t = 0.5 * np.arange(60.0) if timed else None
+    model = SPC(6, **params)
+    return model.fit(X, t=t) if seed % 2 else model.partial_fit(X, t=t)
+
+
+def blobs(d, seed):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(60, d)) + 6.0 * rng.integers(3, size=(60, 1))
 
 
 def split(data):
@@ -52,7 +74,7 @@ def split(data):
     return json.loads(data[PREFIX.size : start]), data[start:-32]
 
 
-def sealed(header, body, version=3):
+def sealed(header, body, version=4):
     """A file of any header and body with valid lengths and a valid checksum."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     length = PREFIX.size + len(text) + len(body) + 32
@@ -178,7 +200,7 @@ def with_odd_bytes(data, rng):
 def with_odd_version(data, rng):
     """The number of the version is that of another one."""
     header, body = split(data)
-    return sealed(header, body, int(rng.integers(5)))
+    return sealed(header, body, int(rng.integers(6)))
 
 
 def corrupted(data, rng):
@@ -254,8 +276,9 @@ def attempt(data, rng, attempts):
 def main(seed, attempts):
     warnings.simplefilter("ignore")  # odd numbers overflow
     present = [model_of(kind, seed + k).to_bytes() for k, kind in enumerate(KINDS)]
+    automatic = [model_of(kind, seed + k).to_bytes() for k, kind in enumerate(AUTOMATIC_KINDS)]
     stored = [path.read_bytes() for path in sorted(STORED.glob("v2-*.spc"))]
-    for models in (present, stored):
+    for models in (present, automatic, stored):
         seeds = ([seed, version_of(data), k] for k, data in enumerate(models))
         counts = sum(
             attempt(data, np.random.default_rng(s), attempts)

@@ -29,12 +29,20 @@ MODELS = {
     "lowrank": (12, 80, {"covariance_type": "lowrank", "scale": 2.0, "eps": 0.95}),
     "times": (2, 300, {"scale": 1.0, "eps": 0.9, "gamma": 0.01, "beta": 0.03}),
     "tracked": (2, 600, {"scale": 1.5, "eps": 0.95, "beta": 0.02, "track_every": 20}),
-    "automatic": (3, 700, {"beta": 0.005}),
+    "automatic": (3, 700, {}),
+    "half-life": (2, 700, {"half_life": 150.0, "track_every": 50}),
+    "half-life-times": (3, 300, {"half_life": 100.0, "covariance_type": "diag"}),
     "outliers": (2, 400, {"scale": 0.5, "nlt_max": 4.0}),  # what is learnt by a detector of them
 }
 STRUCTURES = {"lowrank": 6, "tracked": 10, "full": 9}
 FIRST = "model_v1.spc"  # the first format of all; it is somewhere else
+OLDER = ("v2", "v3")  # formats of which models with scale="auto" are refused
 LAST = 30  # rows of the last call, the labels of which are saved too
+
+
+def is_refused(name):
+    """True if a model is of an automatic mode that is no longer there."""
+    return name in [f"{format}-automatic.spc" for format in OLDER]
 
 
 def path_of(name):
@@ -58,14 +66,14 @@ def learnt(kind):
     model = (SPCOutlierDetector if kind == "outliers" else SPC)(STRUCTURES.get(kind, 7), **params)
     X, t = rows(kind, d, n)
     for part in (slice(0, n - LAST), slice(n - LAST, n)):
-        model.partial_fit(X[part], t=t[part] if kind == "times" else None)
+        model.partial_fit(X[part], t=t[part] if kind.endswith("times") else None)
     return model.model_ if kind == "outliers" else model
 
 
 def continued(model):
     """The model after it has learnt more: rows, a few points one by one, and rows again."""
     X, t = rows("continued", model.n_features_in_, 150)
-    timed = model.structures_.age.dtype.kind == "f"  # ages are times then, and else whole numbers
+    timed = model._stream.clock is not None
     t = 400.0 + t if timed else None
     if hasattr(model, "feature_names_in_"):
         return model.partial_fit(pd.DataFrame(X, columns=model.feature_names_in_), t=t)

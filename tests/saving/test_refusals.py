@@ -13,6 +13,7 @@ from spclust import SPC
 from spclust.persistence import container
 from tests.saving.common import ROOT, Renamed, run, state_of
 from tests.saving.crafted_models import (
+    AUTOMATIC_KINDS,
     KINDS,
     STORED,
     arrays_in,
@@ -47,8 +48,8 @@ REFUSALS = {
     r"it is damaged \(checksum mismatch\): take another copy": lambda data: changed(
         data, len(data) // 2, b"?"
     ),
-    r"newer spclust \(format 4, this one reads up to 3\): upgrade spclust": lambda data: changed(
-        data, 8, b"\x04"
+    r"newer spclust \(format 5, this one reads up to 4\): upgrade spclust": lambda data: changed(
+        data, 8, b"\x05"
     ),
     r"there is no format 0": lambda data: changed(data, 8, b"\x00"),
 }
@@ -77,7 +78,7 @@ def test_another_class_is_refused_and_the_right_one_is_not(X, tmp_path):
         SPC.load(tmp_path / "model.spc")
     with pytest.raises(FileNotFoundError, match=r"none\.spc"):
         SPC.load(tmp_path / "none.spc")
-    for version in (1, 2, 3):
+    for version in (1, 2, 3, 4):
         other = sealed({"class": "checkpoint", "arrays": []}, b"", version)
         with pytest.raises(ValueError, match="it holds a checkpoint, not a SPC"):
             SPC.from_bytes(other)
@@ -86,8 +87,9 @@ def test_another_class_is_refused_and_the_right_one_is_not(X, tmp_path):
 # Content that does not match, or that learning cannot have produced
 
 
-def test_a_state_and_a_header_that_do_not_match_are_refused(X):
-    header, body = split(SPC(10).fit(X).to_bytes())
+@pytest.mark.parametrize("params", [{}, {"scale": 2.0}], ids=["automatic", "paper"])
+def test_a_state_and_a_header_that_do_not_match_are_refused(X, params):
+    header, body = split(SPC(10, **params).fit(X).to_bytes())
     for change in (
         {"n_features_in": 3},
         {"feature_names_in": ["a"]},
@@ -96,15 +98,19 @@ def test_a_state_and_a_header_that_do_not_match_are_refused(X):
         {"built_with": {**header["built_with"], "covariance_type": "diag"}},
         {"built_with": {**header["built_with"], "m": 2.0}},
         {"built_with": {**header["built_with"], "scale": 1.0}},
+        {"built_with": {**header["built_with"], "scale": "auto" if params else 2.0}},
         {"built_with": {**header["built_with"], "max_rank": 0}},
         {"built_with": {**header["built_with"], "fit": 1}},
         {"built_with": {"n_structures": 10}},
         {"parameters": {**header["parameters"], "nonsense": 1}},
         {"parameters": {**header["parameters"], "eps": "x"}},
+        {"parameters": {**header["parameters"], "half_life": -1.0}},
+        {"parameters": {**header["parameters"], "half_life" if params else "beta": 0.5}},
         {"last_seen": 5},
         {"state": None},
         {"state": {}},
         {"state": {**header["state"], "more": 1}},
+        {"state": {**header["state"], "mode": "automatic" if params else "paper"}},
         {"arrays": header["arrays"][:-1]},
         {"arrays": [*header["arrays"], header["arrays"][-1]]},
         {"arrays": [*header["arrays"], {"name": "more", "dtype": "<f8", "shape": [0]}]},
@@ -129,9 +135,9 @@ def test_a_header_has_a_limit(X, monkeypatch):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_array_is_needed_and_has_its_shape_and_type(kind):
-    data = model_of(kind, seed=2).to_bytes()  # with an automatic scale, which has arrays, too
+    data = model_of(kind).to_bytes()
     header, arrays = arrays_in(data)
-    assert len(arrays) > 17
+    assert len(arrays) > 15
     for name, array in arrays.items():
         less, more = array[:-1], np.concatenate([array, array[:1]])
         another = np.ones(array.shape, "<i8" if array.dtype == "<f8" else "<f8")
@@ -165,7 +171,8 @@ def with_number(data, name, index, number):
         ("full", "n_features", 0, "parameters and its state do not match"),
         ("full", "n_structures", 7, "parameters and its state do not match"),
         ("full", "scale", 0.8, "parameters and its state do not match"),
-        ("full", "automatic_scale", True, "parameters and its state do not match"),
+        ("full", "mode", "automatic", "its header has no state, or not all of it"),
+        ("full", "mode", None, "its header has no state, or not all of it"),
         ("full", "exponent", 2.5, "parameters and its state do not match"),
         ("full", "beta", -0.1, "parameters and its state do not match"),
         ("full", "w_min", 2.0, "parameters and its state do not match"),
@@ -194,7 +201,6 @@ def with_number(data, name, index, number):
         ("full", "needed_rank", 1, "the numbers"),
         ("full", "rank_room", 1, "the numbers"),
         ("full", "direction_room", 1, "the numbers"),
-        ("automatic", "scale_due", 59, "the numbers"),
         ("lowrank", "rank_room", 0, "the numbers"),
         ("lowrank", "rank_room", 13, "the numbers"),
         ("lowrank", "direction_room", 0, "the directions"),
@@ -215,8 +221,7 @@ def test_scalars_that_kernels_rely_on_are_checked(kind, name, value, sentence):
 
 def crafted_from(kind):
     """The bytes of a model, which can be loaded as they are."""
-    model = model_of("full", seed=2) if kind == "automatic" else model_of(kind)
-    data = model.to_bytes()
+    data = model_of(kind).to_bytes()
     SPC.from_bytes(data)
     return data
 
@@ -236,8 +241,6 @@ def crafted_from(kind):
         ("full", "id", 0, 60, "the ids"),
         ("full", "id", 0, -1, "the ids"),
         ("full", "id", slice(2), 3, "the ids"),
-        ("full", "cluster", 0, -2, "the clusters"),
-        ("full", "cluster", 0, 2**62, "the clusters"),
         ("full", "damping", 0, 0.0, "the weights"),
         ("full", "damping", 0, np.inf, "the weights"),
         ("full", "total", 0, 1e9, "the weights"),
@@ -271,11 +274,6 @@ def crafted_from(kind):
         ("full", "least", -1, 2.0, "the covariances"),
         ("full", "renewals", 0, np.nan, "the covariances"),
         ("full", "renewals", -1, 1.0, "the covariances"),
-        ("automatic", "origin", 0, np.nan, "the units"),
-        ("automatic", "unit", 0, -1.0, "the units"),
-        ("automatic", "unit", 0, np.inf, "the units"),
-        ("automatic", "scatter", (0, 0), np.nan, "the scatters"),
-        ("automatic", "scatter", (0, 0), -1.0, "the scatters"),
         ("full", "odds", (0, 1), np.nan, "the distances"),
         ("full", "odds", (1, 0), np.nan, "the distances"),
         ("full", "odds", (0, 1), -1.0, "the distances"),
@@ -359,8 +357,6 @@ LIVE, SEEN, GROWN, KIND, RANK, DIRECTIONS, FREE, LARGEST, STALE, TIMED = (
         ("lowrank", "place", (slice(2), 0), 0.0, "the directions"),
         ("lowrank", "place", (0, 0), np.nan, "the ranks"),
         ("lowrank", "basis", ..., 0.0, "the directions"),
-        ("automatic", "unit", 0, -1.0, "the units"),
-        ("automatic", "owner", ..., 0.5, "the clusters"),
         ("full", "odds", ..., np.nan, "the distances"),
         ("full", "odds_back", ..., np.nan, "the distances"),
         ("full", "pair", (0, slice(None)), np.nan, "the distances"),
@@ -375,17 +371,18 @@ def test_numbers_of_version_2_are_checked(kind, name, index, number, sentence):
         SPC.from_bytes(with_number(data, name, index, number))
 
 
-OF_SCALE, OF_RANK = {"origin", "unit", "scatter"}, {"rank", "base", "place", "basis"}
+# What belonged to an automatic mode that is no longer there.
+AUTOMATIC, OF_RANK = {"owner", "origin", "unit", "scatter"}, {"rank", "base", "place", "basis"}
 
 
 @pytest.mark.parametrize(
     ("path", "not_read"),
     [
         (FIRST, {"free", *OF_RANK}),
-        (STORED / "v2-automatic.spc", {"free", *OF_RANK}),
-        (STORED / "v2-lowrank.spc", {"free", "whiten", *OF_SCALE}),
+        (STORED / "v2-full.spc", {"free", *AUTOMATIC, *OF_RANK}),
+        (STORED / "v2-lowrank.spc", {"free", "whiten", *AUTOMATIC}),
     ],
-    ids=["first", "automatic", "lowrank"],
+    ids=["first", "full", "lowrank"],
 )
 def test_every_array_of_an_earlier_version_is_needed(path, not_read):
     data = path.read_bytes()
@@ -404,7 +401,7 @@ def test_every_array_of_an_earlier_version_is_needed(path, not_read):
 
 
 def test_a_few_bytes_cannot_ask_for_more_memory_than_there_is(X):
-    header, body = split(SPC(1_000).fit(X).to_bytes())
+    header, body = split(SPC(1_000, scale=1.0).fit(X).to_bytes())
     header["built_with"]["n_structures"] = header["state"]["n_structures"] = 1_000_000
     with pytest.raises(ValueError, match=r"it takes \d+ GB, more than this machine has"):
         SPC.from_bytes(sealed(header, body))
@@ -440,8 +437,9 @@ def test_ten_thousand_damaged_models_are_refused():
 
 
 def test_crafted_models_are_refused_or_work():
-    present, stored = run("crafted_models.py", 0, 120).splitlines()
-    for line, models, most in ((present, len(KINDS), 500), (stored, 8, 700)):
+    present, automatic, stored = run("crafted_models.py", 0, 120).splitlines()
+    of_modes = (present, len(KINDS), 500), (automatic, len(AUTOMATIC_KINDS), 500)
+    for line, models, most in (*of_modes, (stored, 8, 800)):
         refused, worked = map(int, line.split())
         assert refused + worked == 120 * models
         assert refused > 300
@@ -465,7 +463,7 @@ def test_nothing_in_a_saved_model_is_a_pickle(X, monkeypatch):
 
 
 def test_a_state_that_could_not_be_loaded_is_not_saved(X):
-    model = SPC(10).fit(X)
+    model = SPC(10, scale=1.0).fit(X)
     model._stream.structures.anchor[0] = np.nan
     with pytest.raises(ValueError, match="This SPC cannot be saved: the means of its structures"):
         model.to_bytes()

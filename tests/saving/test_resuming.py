@@ -44,10 +44,7 @@ def same_models(again, whole):
 def test_learning_goes_on_to_the_last_bit(X, params, covariance, data):
     cut = data.draw(st.integers(1, len(X)), label="cut")
     rank = data.draw(st.sampled_from([None, 1, 3]), label="max_rank")
-    automatic = data.draw(st.booleans(), label="automatic")
     timed = data.draw(st.booleans(), label="timed")
-    if automatic:
-        params = {**params, "scale": "auto", "eps": "auto"}
     t = np.cumsum(np.round(np.random.default_rng(0).exponential(size=2 * len(X)), 1))
     whole = SPC(**params, covariance_type=covariance, max_rank=rank)
     whole.partial_fit(X[:cut], t=t[:cut] if timed else None)
@@ -69,11 +66,10 @@ def test_learning_goes_on_to_the_last_bit(X, params, covariance, data):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("scale", [0.7, "auto"])
-def test_free_slots_are_those_of_an_empty_state(kind, scale):
+def test_free_slots_are_those_of_an_empty_state(kind):
     covariance, d = KINDS[kind]
     X = np.random.default_rng(3).normal(scale=4.0, size=(90, d))
-    model = SPC(20, beta=0.3, w_min=0.2, covariance_type=covariance, scale=scale).fit(X)
+    model = SPC(20, beta=0.3, w_min=0.2, covariance_type=covariance, scale=0.7).fit(X)
     saved, s = (m._stream.structures for m in (model, SPC.from_bytes(model.to_bytes())))
     fresh = empty(model._stream.params, d, Room(s.rank_room, s.directions))
     fresh.live, fresh.grown = s.live, s.grown
@@ -84,7 +80,7 @@ def test_free_slots_are_those_of_an_empty_state(kind, scale):
 
 
 def test_relations_are_those_of_one_connection(X):
-    model = SPC(10).fit(X)
+    model = SPC(10, scale=1.0).fit(X)
     s = SPC.from_bytes(model.to_bytes())._stream.structures
     k = s.live
     assert set(s.connection[:k]) == {s.connections} == {1}
@@ -92,27 +88,11 @@ def test_relations_are_those_of_one_connection(X):
     assert np.all(s.odds[:k, :k].diagonal() == np.inf)
 
 
-def test_the_last_automatic_cut_comes_back():
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(1500, 2)) + 7.0 * rng.integers(3, size=(1500, 1))
-    whole = SPC(12).fit(X[:1300])
-    s = whole._stream.structures
-    assert set(s.cluster[: s.live]) >= {
-        0,
-        1,
-        2,
-    }  # some were given to a cluster, and some came later
-    assert s.cut_due > 1300
-    again = SPC.from_bytes(whole.to_bytes())
-    assert same_models(again, whole)
-    assert same_models(again.partial_fit(X[1300:]), whole.partial_fit(X[1300:]))
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_cut_of_a_stream_is_a_good_one(kind):
     covariance, d = KINDS[kind]
     X = np.random.default_rng(1).normal(scale=4.0, size=(70, d))
-    params = {"beta": 0.1, "w_min": 0.1, "gamma": 0.02, "covariance_type": covariance}
+    params = {"beta": 0.1, "w_min": 0.1, "gamma": 0.02, "scale": 1.0, "covariance_type": covariance}
     whole, broken = SPC(5, **params), SPC(5, **params)
     for row in X:
         whole.partial_fit(row[np.newaxis])
@@ -123,7 +103,7 @@ def test_every_cut_of_a_stream_is_a_good_one(kind):
 def test_memory_that_grew_and_directions_that_were_given_up_come_back():
     X = np.random.default_rng(0).normal(scale=3.0, size=(150, 30))
     for rank in (None, 12):
-        model = SPC(4, covariance_type="lowrank", max_rank=rank).fit(X)
+        model = SPC(4, covariance_type="lowrank", max_rank=rank, scale=1.0).fit(X)
         first = Stream(model._stream.params, 30).structures.memory.size
         assert model._stream.structures.memory.size > first
         again = SPC.from_bytes(model.to_bytes())
@@ -139,17 +119,16 @@ def test_a_model_that_was_interrupted_while_it_pruned_comes_back(covariance, mom
 
 
 @pytest.mark.parametrize("d", [2, 3])
-@pytest.mark.parametrize("scale", [1.0, "auto"])
 @given(seed=seeds)
 @examples(5)
-def test_a_model_that_was_interrupted_before_a_rare_union_comes_back(d, scale, seed):
-    interrupted_before_rare_unions(d, scale, seed)
+def test_a_model_that_was_interrupted_before_a_rare_union_comes_back(d, seed):
+    interrupted_before_rare_unions(d, seed)
 
 
 def test_interrupts_leave_all_that_can_be_left_to_do():
     """The two tests above are worth something: there is more to prune, to merge, to measure."""
     states = [s for seed in range(8) for s in interrupted_while_pruning("full", "before", seed)]
-    states += [s for seed in range(8) for s in interrupted_before_rare_unions(2, 1.0, seed)]
+    states += [s for seed in range(8) for s in interrupted_before_rare_unions(2, seed)]
     assert any(s["prune_from"] > 0 for s in states)
     assert any(s["live"] > s["n_structures"] for s in states)
     assert any(s["stale"] > 0 for s in states)
@@ -161,11 +140,11 @@ def interrupted_while_pruning(covariance, moment, seed):
     return learn_with_interrupts(SPC(7, **params, covariance_type=covariance), X, moment)
 
 
-def interrupted_before_rare_unions(d, scale, seed):
+def interrupted_before_rare_unions(d, seed):
     """Where the formulas for two features lose digits; the structure may have a new slot then."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(70, d)) * 10.0 ** rng.uniform(0.0, 10.0, size=(70, 1))
-    model = SPC(7, w_min=0.0, covariance_type="full", scale=scale)
+    model = SPC(7, w_min=0.0, covariance_type="full", scale=1.0)
     return learn_with_interrupts(model, X, "before")
 
 
@@ -235,8 +214,9 @@ def interrupt(*_):
 
 
 @pytest.mark.parametrize("learn", ["fit", "partial_fit", "learn_one"])
-def test_labels_survive_as_they_do_in_a_pickle(X, learn):
-    model = SPC(10, eps=0.5).fit(X)
+@pytest.mark.parametrize("params", [{}, {"eps": 0.5, "scale": 1.0}], ids=["automatic", "paper"])
+def test_labels_survive_as_they_do_in_a_pickle(X, learn, params):
+    model = SPC(10, **params).fit(X)
     if learn == "partial_fit":
         model.partial_fit(X[:70])
     if learn == "learn_one":
@@ -261,8 +241,9 @@ def test_a_little_of_a_large_model_is_a_small_file():
     assert len(model.to_bytes()) < model._stream.structures.memory.nbytes / 50
 
 
-def test_joblib_and_pickle_still_know_everything(X, tmp_path):
-    model = SPC(10, gamma=0.1).fit(X)
+@pytest.mark.parametrize("params", [{}, {"half_life": 30.0}, {"gamma": 0.1, "scale": 1.0}], ids=str)
+def test_joblib_and_pickle_still_know_everything(X, tmp_path, params):
+    model = SPC(10, **params).fit(X)
     joblib.dump(model, tmp_path / "model.joblib")
     again = joblib.load(tmp_path / "model.joblib")
     from_bytes = pickle.loads(pickle.dumps(SPC.from_bytes(model.to_bytes())))

@@ -14,27 +14,62 @@ from tests.saving.stored_models import (
     about,
     continued,
     digests,
+    is_refused,
     path_of,
 )
 
 STORED = json.loads(EXPECTED.read_text("utf-8"))
+READABLE = [name for name in STORED if not is_refused(name)]
+REFUSED = [name for name in STORED if is_refused(name)]
+# Formats 1 to 3 chose a cut of their own where eps is "auto"; it is 0.95 now.
+ANOTHER_CUT = [
+    name for name in READABLE if name[:2] != "v4" and STORED[name]["parameters"]["eps"] == "auto"
+]
+
+
+def test_formats_of_both_modes_are_stored():
+    assert {name[:2] for name in READABLE} == {"mo", "v2", "v3", "v4"}
+    assert REFUSED == ["v2-automatic.spc", "v3-automatic.spc"]
+    assert len(ANOTHER_CUT) == 6
 
 
 def test_every_file_has_its_expectations():
     assert {path.name for path in FOLDER.glob("*.spc")} == STORED.keys() - {FIRST}
 
 
-@pytest.mark.parametrize("name", STORED)
+@pytest.mark.parametrize("name", READABLE)
 def test_a_stored_model_is_what_it_was_to_the_last_bit(name):
     expected = STORED[name]
     if expected["arithmetic"] != arithmetic():
         pytest.skip(f"last bits are those of {expected['arithmetic']}")
     model = SPC.load(path_of(name))
-    assert digests(model) == expected["loaded"]
-    assert digests(continued(model)) == expected["continued"]
+    cut = dict.fromkeys(["label", "labels"]) if name in ANOTHER_CUT else {}
+    assert digests(model) | cut == expected["loaded"] | cut
+    assert digests(continued(model)) | cut == expected["continued"] | cut
 
 
-@pytest.mark.parametrize("name", STORED)
+@pytest.mark.parametrize("name", ANOTHER_CUT)
+def test_an_automatic_eps_of_an_earlier_version_is_the_papers_now(name):
+    """Of a model in the mode of the paper: what was learnt stays, its clusters are others."""
+    model, fixed = SPC.load(path_of(name)), SPC.load(path_of(name)).set_params(eps=0.95)
+    assert model.eps == "auto"
+    assert digests(model) == digests(fixed)
+    assert digests(continued(model)) == digests(continued(fixed))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_an_earlier_version_learnt_with_an_automatic_scale_is_refused(name):
+    sentence = (
+        r"it was learnt with scale='auto' by an earlier version, whose structures this one cannot "
+        r"go on with: learn the stream again\.$"
+    )
+    with pytest.raises(ValueError, match=f"^Cannot load '.*{name}': {sentence}"):
+        SPC.load(path_of(name))
+    with pytest.raises(ValueError, match=f"^Cannot load a model from these bytes: {sentence}"):
+        SPC.from_bytes(path_of(name).read_bytes())
+
+
+@pytest.mark.parametrize("name", READABLE)
 def test_a_stored_model_learns_the_same_on_any_processor(name):
     expected = STORED[name]["about"]
     model = SPC.load(path_of(name))
@@ -44,7 +79,7 @@ def test_a_stored_model_learns_the_same_on_any_processor(name):
     np.testing.assert_allclose(found["mean"], expected["mean"], rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", STORED)
+@pytest.mark.parametrize("name", READABLE)
 def test_a_stored_model_that_is_saved_again_learns_the_same(name, tmp_path):
     """Whatever the format is today, it holds what the old one held."""
     model = SPC.load(path_of(name))

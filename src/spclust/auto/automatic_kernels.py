@@ -58,10 +58,13 @@ def automatic_nearest() -> Any:
 
 @cache
 def automatic_homes() -> Any:
-    """The kernel that finds the distance of each row from home in each group of structures."""
+    """The kernel that finds the distance of each row from home in each group of structures.
+
+    Or to the nearest structure of each group, if reaches do not count.
+    """
 
     def find_homes(
-        memory: Floats, X: Floats, group: Integers, home: Floats, scratch: Floats
+        memory: Floats, X: Floats, group: Integers, home: Floats, scratch: Floats, reaches: bool
     ) -> None:
         thread = release(home.shape[0] > _FEW_ROWS)
         s = automatic_in_kernel(memory)
@@ -75,12 +78,13 @@ def automatic_homes() -> Any:
             for i in range(s.live):
                 g = group[i]
                 if g >= 0:
-                    home[row, g] = min(home[row, g], max(q[i], s.reach[i]))
+                    distance = max(q[i], s.reach[i]) if reaches else q[i]
+                    home[row, g] = min(home[row, g], distance)
         acquire(thread)
 
     kernel = lean_kernel(find_homes)
     homes = np.empty((1, 1))
-    return entry_point(compiled_once(kernel, _MEMORY, _ROWS, _INTEGERS, homes, _MEMORY))
+    return entry_point(compiled_once(kernel, _MEMORY, _ROWS, _INTEGERS, homes, _MEMORY, True))
 
 
 def query_scratch(d: int, n: int) -> Floats:

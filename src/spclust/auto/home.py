@@ -85,3 +85,15 @@ def calibrated_odds(q: Floats, s: AutomaticStructures) -> Floats:
     with np.errstate(over="ignore"):  # infinite odds are a typicality of 0
         odds: Floats = (q / eta) ** (power * s.exponent)
     return odds
+
+
+def calibrated_nlt(q: Floats, s: AutomaticStructures) -> Floats:
+    """Negative log typicality, log(1 + odds), of squared distances from home: finite if these are.
+
+    Odds may overflow where their logarithms do not.
+    """
+    eta, power = calibration(s)
+    with np.errstate(divide="ignore"):
+        log_odds = power * s.exponent * (np.log(q) - np.log(eta))
+    nlt: Floats = np.logaddexp(0.0, log_odds)
+    return nlt

@@ -6,7 +6,7 @@ import numpy as np
 
 from spclust.algorithm.typicality import exponent
 from spclust.estimators.fitted import Fitted, outlying
-from spclust.estimators.last_batch import INTERRUPTED, NO_ROWS, LastBatch, threads
+from spclust.estimators.last_batch import INTERRUPTED, NO_ROWS, LastBatch, outlier_measure, threads
 from spclust.estimators.rows import checked_rows, features_kept_on_failure
 from spclust.estimators.times import checked_times
 from spclust.jit import notice
@@ -71,8 +71,8 @@ def fit(model: Any, X: Any, t: Any, *, new: bool, gapless: bool) -> None:
             labels = model._labels_of_structures
             learn_and_observe(stream, rows, times, tracker, model.track_every, labels)
         limit = resolved_outlier_nlt(model.outlier_nlt, model.scale)
-        with_nlt = limit is not None
-        last = LastBatch.of(rows, stream, threads(model), at_once=gapless, with_nlt=with_nlt)
+        measure = outlier_measure(model)
+        last = LastBatch.of(rows, stream, threads(model), at_once=gapless, measure=measure)
     first = NO_ROWS
     if gapless:
         kept = slice(None) if last.nlt is None else ~outlying(last.nlt, limit)

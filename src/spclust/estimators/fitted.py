@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from spclust.arrays import Booleans, Floats, Integers, Rows
-from spclust.estimators.last_batch import LastBatch
+from spclust.estimators.last_batch import LastBatch, Measure, measured_nlt
 from spclust.stream.mode import AnyStream
 from spclust.stream.point_learner import PointLearner
 from spclust.tracking.observation import observe
@@ -38,16 +38,22 @@ class Fitted:
         return labels
 
     def labels(
-        self, rows: Rows, structures: Integers, outlier_nlt: float | None, threads: int
+        self,
+        rows: Rows,
+        structures: Integers,
+        outlier_nlt: float | None,
+        measure: Measure,
+        threads: int,
     ) -> Integers:
         """Cluster (n,) of each row (n, d), by the labels (k,) of the structures."""
         labels = self.stream.nearest(rows, threads, structures)
-        if outlier_nlt is not None:
-            labels[outlying(self.stream.least_nlt(rows, threads), outlier_nlt)] = -1
+        nlt = measured_nlt(rows, self.stream, threads, measure)
+        if nlt is not None:
+            labels[outlying(nlt, outlier_nlt)] = -1
         return labels
 
     def labels_of_last_batch(
-        self, structures: Integers, outlier_nlt: float | None, threads: int
+        self, structures: Integers, outlier_nlt: float | None, measure: Measure, threads: int
     ) -> Integers:
         """Cluster (n,) of each row of the last batch, by the labels (k,) of the structures."""
         last = self.last_batch
@@ -56,13 +62,13 @@ class Fitted:
                 "labels_ are those of the rows of the last fit or partial_fit, but something else "
                 "was learnt since then, points one by one or another model: call predict."
             )
-        last = self.last_batch = last.found(self.stream, threads, outlier_nlt is not None)
+        last = self.last_batch = last.found(self.stream, threads, measure)
         labels: Integers = structures[last.nearest]
         if outlier_nlt is not None:
-            if last.nlt is None:
+            if last.nlt is None or last.measure != measure:
                 raise AttributeError(
-                    "labels_ cannot tell outliers, because outlier_nlt was None when the rows of "
-                    "the last fit or partial_fit were there: call predict."
+                    "labels_ cannot tell outliers, because outlier_nlt was another one when the "
+                    "rows of the last fit or partial_fit were there: call predict."
                 )
             labels[outlying(last.nlt, outlier_nlt)] = -1
         return labels

@@ -1,11 +1,12 @@
 """The rows of the last batch, whose labels are computed when they are read."""
 
 import os
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
 from spclust.arrays import Floats, Integers, Rows
+from spclust.parameters import resolved_outlier_nlt
 from spclust.stream.mode import AnyStream
 
 NO_ROWS = np.empty(0, dtype=np.int64)
@@ -15,6 +16,25 @@ NO_ROWS = np.empty(0, dtype=np.int64)
 _LARGEST_KEPT = 8_000_000
 
 
+# The NLT that decides whether a row belongs to no cluster: none, that of its nearest structure, or
+# that of its best one. They differ in the automatic mode only: see `auto.home`.
+Measure = Literal["none", "nearest", "best"]
+
+
+def outlier_measure(model: Any) -> Measure:
+    """The measure that a model has: "auto" is about the nearest structure, however light."""
+    if resolved_outlier_nlt(model.outlier_nlt, model.scale) is None:
+        return "none"
+    return "nearest" if isinstance(model.outlier_nlt, str) else "best"
+
+
+def measured_nlt(rows: Rows, stream: AnyStream, threads: int, measure: Measure) -> Floats | None:
+    """NLT (n,) of each row, or None."""
+    if measure == "none":
+        return None
+    return (stream.nearest_nlt if measure == "nearest" else stream.least_nlt)(rows, threads)
+
+
 class LastBatch(NamedTuple):
     """The structures in which the rows are most typical, or the rows, to find out later."""
 
@@ -22,23 +42,25 @@ class LastBatch(NamedTuple):
     # -1 if other points were learnt since
     rows: Rows | None
     nearest: Integers  # position of a structure, in order of age, for each row; if rows is None
-    nlt: Floats | None = None  # in that structure; None if it was not needed while rows were there
+    nlt: Floats | None = None  # None if it was not needed while rows were there
+    measure: Measure = "none"  # what `nlt` is
 
     @classmethod
     def of(
-        cls, rows: Rows, stream: AnyStream, threads: int, *, at_once: bool, with_nlt: bool
+        cls, rows: Rows, stream: AnyStream, threads: int, *, at_once: bool, measure: Measure
     ) -> Self:
         """The rows that were just learnt."""
         if at_once or rows.nbytes > _LARGEST_KEPT:
-            return cls(stream.seen, rows, NO_ROWS).found(stream, threads, with_nlt)
+            return cls(stream.seen, rows, NO_ROWS).found(stream, threads, measure)
         return cls(stream.seen, rows.copy(), NO_ROWS)
 
-    def found(self, stream: AnyStream, threads: int, with_nlt: bool) -> Self:
+    def found(self, stream: AnyStream, threads: int, measure: Measure) -> Self:
         """The batch with the nearest structure of each row, and its NLT there if needed."""
         if self.rows is None:
             return self
-        nlt = stream.least_nlt(self.rows, threads) if with_nlt else None
-        return self._replace(rows=None, nearest=stream.nearest(self.rows, threads), nlt=nlt)
+        nlt = measured_nlt(self.rows, stream, threads, measure)
+        nearest = stream.nearest(self.rows, threads)
+        return self._replace(rows=None, nearest=nearest, nlt=nlt, measure=measure)
 
 
 INTERRUPTED = LastBatch(None, None, NO_ROWS, np.empty(0))  # not learnt in full

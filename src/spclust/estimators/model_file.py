@@ -9,8 +9,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from spclust.arrays import Integers
 from spclust.estimators.fitted import Fitted
-from spclust.estimators.last_batch import INTERRUPTED, NO_ROWS, SUPERSEDED, LastBatch, threads
-from spclust.parameters import FIXED, half_life_number, resolved_outlier_nlt, validate_model
+from spclust.estimators.last_batch import (
+    INTERRUPTED,
+    NO_ROWS,
+    SUPERSEDED,
+    LastBatch,
+    outlier_measure,
+    threads,
+)
+from spclust.parameters import FIXED, half_life_number, validate_model
 from spclust.persistence.atomic_file import AnyPath, write_whole
 from spclust.persistence.container import (
     Array,
@@ -71,8 +78,7 @@ def content_of_model(model: Any) -> Content:
     name, fitted = type(model).__name__, model._fitted
     stream, last = fitted.stream, fitted.last_batch
     if last.seen == stream.seen:
-        with_nlt = resolved_outlier_nlt(model.outlier_nlt, model.scale) is not None
-        last = fitted.last_batch = last.found(stream, threads(model), with_nlt)
+        last = fitted.last_batch = last.found(stream, threads(model), outlier_measure(model))
     elif last.seen is not None:
         last = SUPERSEDED  # its labels are out of date
     params = model.get_params(deep=False)
@@ -125,6 +131,8 @@ def restored(cls: Any, data: bytes) -> Any:
     half_life = half_life_number(model.half_life)
     stream = saved_stream(built_with, header.get("state"), of_state, half_life)
     last, first = _last_batch(header, arrays, stream)
+    if last.nlt is not None:
+        last = last._replace(measure=outlier_measure(model))
     _note_features(model, header, stream)
     model._fitted = Fitted(stream, _tracker(header, stream), last, first, built_with)
     return model

@@ -206,8 +206,10 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 def _scores(model: SPC, rows: Rows, threads: int) -> Floats:
     """Log typicality (n,) of each row in the best structure that counts."""
     stream = model._stream
-    single = stream.structures.count[stream.order()] == 1.0
-    labels = np.where(single & ~single.all(), -1, 0)
+    labels = np.zeros(stream.structures.live, dtype=np.int64)
+    if not stream.automatic:
+        single = stream.structures.count[stream.order()] == 1.0
+        labels = np.where(single & ~single.all(), -1, 0)
     scores: Floats = 0.0 - stream.nlt(rows, labels, 1, threads)[:, 0]
     return scores
 

@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spclust.arrays import Floats, Integers, Rows
 from spclust.estimators.fitted import Fitted
-from spclust.estimators.last_batch import threads
+from spclust.estimators.last_batch import outlier_measure, threads
 from spclust.estimators.rows import checked_rows
 from spclust.inspection.description import description
 from spclust.inspection.diagnosis import Finding, findings
@@ -55,7 +55,13 @@ def labels_of_rows(model: Any, rows: Rows) -> Integers:
     """Cluster (n,) of each row (n, d), which was checked."""
     validate({"outlier_nlt": model.outlier_nlt}, type(model).__name__)
     found: Fitted = model._fitted
-    return found.labels(rows, structure_labels(model), outlier_limit(model), threads(model))
+    return found.labels(
+        rows,
+        structure_labels(model),
+        outlier_limit(model),
+        outlier_measure(model),
+        threads(model),
+    )
 
 
 def outlier_limit(model: Any) -> float | None:
@@ -94,7 +100,9 @@ def labels(model: Any) -> Integers:
     found = fitted(model, "labels_")
     validate({"outlier_nlt": model.outlier_nlt}, type(model).__name__)
     structures = structure_labels(model)
-    return found.labels_of_last_batch(structures, outlier_limit(model), threads(model))
+    return found.labels_of_last_batch(
+        structures, outlier_limit(model), outlier_measure(model), threads(model)
+    )
 
 
 def clustering(
@@ -111,6 +119,8 @@ def clustering(
     if sum(cut is not None for cut in (eps, nlt, n_clusters)) > 1:
         raise ValueError("clustering takes one of eps, nlt and n_clusters.")
     limit = None
+    if eps is not None and model._stream.automatic:
+        limit, min_samples = model._stream.limit_of_eps(float(eps)), min_samples or 1
     if nlt is not None:
         limit = model._stream.limit_of_nlt(nlt)
     if n_clusters is not None:

@@ -228,6 +228,8 @@ def _in_one(e: Evidence) -> Iterator[Finding]:
 
 
 def _forgotten(e: Evidence) -> Iterator[Finding]:
+    if e.stream.automatic:  # nothing is forgotten there but by half_life
+        return
     pruned, seen = e.stream.pruned, e.stream.seen
     structures = max(seen - e.stream.merges - e.k, 1)  # that were forgotten: the others are merged
     fading = e.stream.params.beta > 0.0  # old structures are meant to be forgotten then
@@ -237,7 +239,7 @@ def _forgotten(e: Evidence) -> Iterator[Finding]:
             f"{pruned / seen:.0%} of the points were forgotten, in structures of "
             f"{pruned / structures:.1f} points on average that were lighter than "
             f"w_min={e.stream.params.w_min:g}: lower w_min, to about {_number(_LIGHT / e.n)}"
-            + ("." if e.stream.automatic else _or_raise_scale(e)),
+            + _or_raise_scale(e),
         )
 
 

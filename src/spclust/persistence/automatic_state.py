@@ -15,9 +15,11 @@ from spclust.auto.merge_cost import find_partners
 from spclust.parameters import TABLE, Params, is_automatic, resolved_structures
 from spclust.persistence.container import Array, RefusedError
 from spclust.persistence.schema import LARGEST_INTEGER, Layout, unsound
+from spclust.persistence.validation import refuse_memory
 from spclust.state.automatic_structures import (
     RECENT,
     AutomaticStructures,
+    axes_of,
     empty_automatic,
     read_z,
     write_z,
@@ -26,7 +28,9 @@ from spclust.state.kinds import DIAGONAL, FULL, SPHERICAL
 from spclust.stream.automatic_stream import AutomaticStream
 
 _LARGEST_COUNT = 2**53  # larger counts are not exact
-_LARGEST_MEMORY = 4e9  # bytes
+_LARGEST_MASS = 1e9  # of a point; all masses are divided long before
+_ROUNDED_UP = 1.001
+_UNEQUAL, _LEAST_NUMBER = 1e-6, 1e-300
 _SAME_EXPONENT = 1e-6  # relative: versions differ in how they round 1 / (m - 1)
 
 
@@ -96,14 +100,19 @@ def automatic_stream_of(
     """
     scalars = _scalars_of(state)
     params = _params(built_with, scalars, half_life)
-    size = 8.0 * scalars.n_structures * (scalars.n_structures + 3.0 * scalars.n_features**2)
-    if size > _LARGEST_MEMORY:
-        raise RefusedError(f"it needs {1e-9 * size:.1f} GB of memory")
+    _refuse_too_large(scalars)
     refuse_unsound(scalars, arrays)
     try:
         return AutomaticStream.of(params, _state_of(params, scalars, arrays))
     except MemoryError:
         raise RefusedError("there is not enough memory for it") from None
+
+
+def _refuse_too_large(scalars: AutomaticScalars) -> None:
+    """Raise RefusedError if state and copy take more memory than this machine has."""
+    axes = axes_of(scalars.n_structures, scalars.n_features, diagonal=scalars.diagonal)
+    numbers = sum(math.prod(array.shape(axes)) for array in AutomaticStructures.arrays())
+    refuse_memory(2 * 8 * numbers)
 
 
 def _scalars_of(state: Any) -> AutomaticScalars:
@@ -142,6 +151,7 @@ def _params(built_with: Mapping[str, Any], scalars: AutomaticScalars, half_life:
         nlt_max=TABLE["nlt_max"].default,
         scale=1.0,
         kind=kinds.get(str(kind), DIAGONAL if scalars.diagonal else FULL),
+        max_rank=scalars.n_features,
         automatic=True,
         half_life=half_life,
     )
@@ -153,10 +163,10 @@ def refuse_unsound(scalars: AutomaticScalars, arrays: Mapping[str, Array]) -> No
     _demand(
         1 <= c.live <= min(c.n_structures, c.seen)
         and c.n_features >= 1
-        and max(c.seen, c.removed, c.merged) <= _LARGEST_COUNT
+        and max(c.removed, c.merged, c.measured, c.rescans, c.metric_due) <= _LARGEST_COUNT
         and 1 <= c.clusters <= c.n_structures
         and c.seen <= c.renewal_due <= c.metric_due
-        and c.point_mass >= 1.0,
+        and 1.0 <= c.point_mass <= _LARGEST_MASS,
         "numbers",
     )
     expected = layouts(scalars)
@@ -168,23 +178,47 @@ def refuse_unsound(scalars: AutomaticScalars, arrays: Mapping[str, Array]) -> No
     for name in ("mean", "z", "scatter", "origin", "metric", "missed", "clock_then"):
         _demand(bool(np.all(np.isfinite(arrays[name]))), f"array {name!r}")
     count, ids, mass = arrays["count"], arrays["id"], arrays["mass"]
-    whole = bool(np.all((count >= 1.0) & (count == np.floor(count))))
+    whole = _within(1.0, count, _LARGEST_COUNT) and bool(np.all(count == np.floor(count)))
     _demand(whole and int(count.sum()) + c.removed == c.seen, "counts")
     _demand(_within(0, ids, c.seen - 1) and np.unique(ids).size == ids.size, "ids")
     _demand(_within(0, arrays["cluster"], c.clusters - 1), "clusters")
-    _demand(_positive(mass) and _positive(arrays["cluster_mass"], or_zero=True), "masses")
+    # No point has a larger mass than the last one.
+    light = bool(np.all(mass <= _ROUNDED_UP * c.point_mass * count))
+    _demand(light and _positive(mass), "masses")
+    _demand(_positive(arrays["cluster_mass"], or_zero=True), "masses")
     _demand(bool(np.all(np.isfinite(arrays["cluster_clock"]))), "clocks")
-    variances = arrays["scatter"][:, 0]
-    if not c.diagonal:
-        variances = np.einsum("kcc->kc", arrays["scatter"])
-        _demand(bool(np.all(np.triu(arrays["metric"], 1) == 0.0)), "metric")
-    _demand(_positive(variances, or_zero=True), "scatters")
+    _demand(_are_scatters(arrays["scatter"], c.diagonal), "scatters")
+    _demand(_is_metric(arrays["metric"], c.diagonal), "metric")
+    _demand(bool(np.all(np.isin(np.frexp(arrays["unit"])[0], (0.0, 0.5)))), "array 'unit'")
     for name in ("unit", "width"):
         _demand(_positive(arrays[name], or_zero=True), f"array {name!r}")
     for name in ("cost", "recent", "reach"):
         _demand(
             not np.any(np.isnan(arrays[name])) and _within(0.0, arrays[name], np.inf), "distances"
         )
+
+
+def _are_scatters(scatter: Floats, diagonal: bool) -> bool:
+    """True if variances are not negative, and covariances the same on both sides of the diagonal.
+
+    They are added up in two orders, which rounding tells apart.
+    """
+    if diagonal:
+        return _positive(scatter, or_zero=True)
+    variances = np.einsum("kcc->kc", scatter)
+    if not _positive(variances, or_zero=True):
+        return False
+    deviations = np.sqrt(variances)
+    allowed = _UNEQUAL * deviations[:, :, np.newaxis] * deviations[:, np.newaxis] + _LEAST_NUMBER
+    halves = 0.5 * scatter  # their difference does not overflow
+    return bool(np.all(np.abs(halves - halves.transpose(0, 2, 1)) <= allowed))
+
+
+def _is_metric(metric: Floats, diagonal: bool) -> bool:
+    """True if it is lower triangular, or a diagonal, and measures every feature."""
+    if diagonal:
+        return _positive(metric)
+    return _positive(np.diagonal(metric)) and bool(np.all(np.triu(metric, 1) == 0.0))
 
 
 def _demand(holds: bool, what: str) -> None:

@@ -9,6 +9,7 @@ import json
 import math
 import struct
 from collections.abc import Mapping
+from datetime import timedelta
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeAlias
 
@@ -165,7 +166,7 @@ def _table_row(row: Any) -> tuple[str, str, tuple[int, ...]]:
 
 
 def plain(value: Any, what: str) -> Any:
-    """A number, text, truth value or None as JSON has it; NumPy numbers become plain ones.
+    """A number, text, truth value, timedelta or None as JSON has it; NumPy numbers become plain.
 
     Raises a TypeError that says that `what` cannot be saved if it is anything else.
     """
@@ -175,6 +176,8 @@ def plain(value: Any, what: str) -> Any:
         return str(value)
     if isinstance(value, Integral):
         return int(value)
+    if isinstance(value, timedelta):
+        return {"seconds": value.total_seconds()}
     if isinstance(value, Real):
         number = float(value)
         return number if math.isfinite(number) else {"float": repr(number)}
@@ -184,11 +187,17 @@ def plain(value: Any, what: str) -> Any:
     )
 
 
+def _is_duration(seconds: Any) -> bool:
+    return type(seconds) is float and abs(seconds) < timedelta.max.total_seconds()
+
+
 def unplain(value: Any) -> Any:
     """The value that `plain` was given, in plain Python."""
     if isinstance(value, dict):
         if set(value) == {"float"} and value["float"] in ("nan", "inf", "-inf"):
             return float(value["float"])
+        if set(value) == {"seconds"} and _is_duration(value["seconds"]):
+            return timedelta(seconds=value["seconds"])
     elif value is None or isinstance(value, bool | int | float | str):
         return value
     raise RefusedError("a value in its header is not a number, text, true, false or null")

@@ -46,7 +46,11 @@ def refuse_too_large(scalars: Scalars) -> None:
     axes = {"n": n, "blocks": n // LANES, "d": d, **covariance_extents(kind, d, room)}
     axes |= {"rank_room": room.rank, "directions": room.directions}
     stored = (array for array in Structures.arrays() if not isinstance(array, Together))
-    needed = 8 * sum(math.prod(array.shape(axes)) for array in stored)  # integers without limit
+    refuse_memory(8 * sum(math.prod(array.shape(axes)) for array in stored))
+
+
+def refuse_memory(needed: int) -> None:
+    """Raise RefusedError if so many bytes, an integer without limit, are more than there are."""
     try:
         available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):

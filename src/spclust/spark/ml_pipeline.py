@@ -1,6 +1,7 @@
 """SPC as a stage of a Spark ML pipeline: an estimator and its model."""
 
 import os
+from collections.abc import Callable
 from functools import partial
 from numbers import Integral
 from typing import Any
@@ -38,13 +39,12 @@ def _converter(parameter: Parameter) -> Any:
     """A function that checks the type of a value, as Spark's Param needs it."""
     if parameter.kind is str:
         return TypeConverters.toString
-    if parameter.kind is Integral:
-        return TypeConverters.toInt
-    return partial(_number_or_word, words=parameter.words)
+    number = TypeConverters.toInt if parameter.kind is Integral else TypeConverters.toFloat
+    return partial(_number_or_word, number=number, words=parameter.words)
 
 
-def _number_or_word(value: Any, words: tuple[str, ...]) -> float | str:
-    return value if isinstance(value, str) and value in words else TypeConverters.toFloat(value)
+def _number_or_word(value: Any, number: Callable[[Any], Any], words: tuple[str, ...]) -> Any:
+    return value if isinstance(value, str) and value in words else number(value)
 
 
 # Spark's name of each parameter, and the name in SPC.

@@ -111,12 +111,16 @@ if COMPILED:
         return record(memory), build
 
 
+def axes_of(capacity: int, d: int, *, diagonal: bool) -> dict[str, int]:
+    """Lengths of the axes of a state."""
+    n = (capacity + LANES - 1) // LANES * LANES
+    return {"n": n, "blocks": n // LANES, "d": d, "rows": 1 if diagonal else d, "recents": RECENT}
+
+
 def empty_automatic(params: Params, d: int) -> AutomaticStructures:
     """The state before the first point."""
     diagonal, capacity = params.kind != FULL, params.n_structures
-    n = (capacity + LANES - 1) // LANES * LANES
-    axes = {"n": n, "blocks": n // LANES, "d": d, "rows": 1 if diagonal else d, "recents": RECENT}
-    s: AutomaticStructures = AutomaticStructures.empty(axes)
+    s: AutomaticStructures = AutomaticStructures.empty(axes_of(capacity, d, diagonal=diagonal))
     s.capacity, s.diagonal = capacity, diagonal
     s.half_life, s.exponent = params.half_life, params.exponent
     s.point_mass, s.clusters = 1.0, 1

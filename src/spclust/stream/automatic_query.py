@@ -10,7 +10,7 @@ from spclust.arrays import Floats, Integers, Rows
 from spclust.auto.automatic_kernels import automatic_homes, automatic_nearest, query_scratch
 from spclust.auto.distance import OUT_OF_SIGHT
 from spclust.auto.evidence import clusters_of, in_order
-from spclust.auto.home import calibrated_odds
+from spclust.auto.home import calibrated_nlt, calibrated_odds
 from spclust.numerics.euclidean_distances import distances
 from spclust.parameters import Params
 from spclust.state.automatic_structures import AutomaticStructures, read_z
@@ -132,33 +132,38 @@ class AutomaticQuery:
         self._for_each_chunk(fill, X, threads)
         return nearest
 
-    def nlt(self, X: Rows, labels: Integers, n_labels: int, threads: int = 1) -> Floats:
+    def nlt(
+        self, X: Rows, labels: Integers, n_labels: int, threads: int = 1, *, reaches: bool = True
+    ) -> Floats:
         """NLT (rows, n_labels) of each row in the best structure of each label.
 
-        `labels` (k,) are those of the structures, oldest first; -1 is left out.
+        `labels` (k,) are those of the structures, oldest first; -1 is left out. Without reaches
+        the distance to the nearest structure counts, not that from home.
         """
         s, kernel = self.structures, automatic_homes()
         group, home = np.empty_like(labels), np.empty((len(X), n_labels))
         group[self.order()] = labels
 
         def fill(part: slice, rows: Floats) -> None:
-            kernel(s.memory, rows, group, home[part], query_scratch(s.d, s.n))
+            kernel(s.memory, rows, group, home[part], query_scratch(s.d, s.n), reaches)
 
         self._for_each_chunk(fill, X, threads)
-        nlt: Floats = np.log1p(calibrated_odds(home, s))
-        return nlt
+        return calibrated_nlt(home, s)
 
     def least_nlt(self, X: Rows, threads: int) -> Floats:
         """NLT (rows,) of each row in its best structure."""
         everything = np.zeros(self.structures.live, dtype=np.int64)
         return self.nlt(X, everything, 1, threads)[:, 0]
 
+    def nearest_nlt(self, X: Rows, threads: int) -> Floats:
+        """NLT (rows,) by the distance of each row to its nearest structure, however light."""
+        everything = np.zeros(self.structures.live, dtype=np.int64)
+        return self.nlt(X, everything, 1, threads, reaches=False)[:, 0]
+
     def nlt_of_distances(self, q: Floats) -> Floats:
         """NLT (k,) of a point in each structure, oldest first, from its squared distances (k,)."""
         s = self.structures
-        home = np.maximum(q, s.reach[self.order()])
-        nlt: Floats = np.log1p(calibrated_odds(home, s))
-        return nlt
+        return calibrated_nlt(np.maximum(q, s.reach[self.order()]), s)
 
     def coordinates(self, x: Floats) -> Floats:
         """Coordinates (d,) of a point x (d,), NaN where it is missing."""
@@ -173,7 +178,7 @@ class AutomaticQuery:
         if recent.size == 0:
             return np.inf
         rare = np.quantile(recent, 1.0 - share, keepdims=True)
-        return float(np.log1p(calibrated_odds(rare, self.structures))[0])
+        return float(calibrated_nlt(rare, self.structures)[0])
 
     def faded_counts(self) -> Floats:
         """Faded number (k,) of points of each structure, oldest first."""

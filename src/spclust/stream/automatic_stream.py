@@ -63,8 +63,10 @@ class AutomaticStream(AutomaticQuery):
 
     def configure(self, params: Params) -> None:
         """Use another half-life from now on."""
-        self.structures.half_life = params.half_life
-        self.params = params
+        s = self.structures
+        if s.half_life != params.half_life and s.seen >= s.capacity:
+            s.renewal_due = s.metric_due = s.seen  # what is to be forgotten changes at once
+        s.half_life, self.params = params.half_life, params
 
     def learn(self, X: Rows, t: Floats | None = None) -> None:
         """Learn the rows of X (rows, d), all finite, in order.

@@ -143,6 +143,10 @@ class StreamQuery:
         everything = np.zeros(self.structures.live, dtype=np.int64)
         return self.nlt(X, everything, 1, threads)[:, 0]
 
+    def nearest_nlt(self, X: Rows, threads: int) -> Floats:
+        """The same: in the mode of the paper every structure counts."""
+        return self.least_nlt(X, threads)
+
     def table(self, labels: Integers) -> StructureTable:
         """All structures, oldest first, with their labels (k,)."""
         s, order = self.structures, self.order()

@@ -11,6 +11,7 @@ from spclust.experiments.reproduction.figures import experiment_figure, save
 from spclust.experiments.reproduction.motivation import touching_circles, two_ways_to_merge
 from spclust.experiments.reproduction.report import Outcome
 from spclust.experiments.reproduction.runs import (
+    AUTOMATIC,
     PAPER,
     Run,
     Scored,
@@ -46,7 +47,7 @@ def reproduce(
     jobs: int = 2,
     notify: Notify = lambda *_: None,
 ) -> Outcome:
-    """Run the paper's experiments with all six algorithms, and write the results to `out`.
+    """Run the experiments with all six algorithms and SPC(), and write the results to `out`.
 
     Parameters
     ----------
@@ -117,13 +118,13 @@ def _runs(keys: Sequence[str], found: dict[str, dict[str, Found]], seeds: int) -
     for key in keys:
         for seed in range(seeds):
             parameters = cached_experiment(key).paper_parameters
-            runs.append(Run(key, PAPER, seed, parameters))
+            runs += [Run(key, PAPER, seed, parameters), Run(key, AUTOMATIC, seed, {})]
             runs += [Run(key, name, seed, found[key][name].parameters) for name in ALGORITHMS]
     kernels = {key == "highdim": key for key in keys}.values()
     first = [next(r for r in runs if r.entry == PAPER and r.experiment == key) for key in kernels]
     others = [run for run in runs if run not in first]
     return first + sorted(
-        others, key=lambda r: (r.entry in (PAPER, "SPC"), r.experiment != "highdim")
+        others, key=lambda r: (r.entry in (PAPER, AUTOMATIC, "SPC"), r.experiment != "highdim")
     )
 
 
@@ -137,7 +138,7 @@ def _results(runs: list[Run], jobs: int, notify: Notify) -> dict[str, dict[str, 
     return {
         key: {
             entry: sorted(by_entry[entry], key=lambda scored: scored.run.seed)
-            for entry in (PAPER, *ALGORITHMS)
+            for entry in (PAPER, AUTOMATIC, *ALGORITHMS)
         }
         for key, by_entry in results.items()
     }

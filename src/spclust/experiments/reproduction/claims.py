@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spclust.experiments.reproduction.runs import PAPER, Scored
+from spclust.experiments.reproduction.runs import AUTOMATIC, PAPER, Scored
 
 Results = Mapping[str, Sequence[Scored]]
+_SPC = (PAPER, AUTOMATIC, "SPC")  # entries that are SPC
 _LEVEL = 0.01  # scores that differ by at most this are level
 
 
@@ -37,7 +38,7 @@ def verdicts(experiment: str, results: Results) -> list[Verdict]:
 
 def level_with_the_first(results: Results) -> Verdict:
     """Verdict: with searched parameters, SPC is first in NMI or level with the first."""
-    others = {name: mean(results, name) for name in results if name not in (PAPER, "SPC")}
+    others = {name: mean(results, name) for name in results if name not in _SPC}
     best = max(others, key=others.__getitem__)
     spc = mean(results, "SPC")
     return Verdict(
@@ -108,7 +109,7 @@ def _purity(claim: str, least: float) -> Callable[[Results], Verdict]:
 
 
 def _best_of_all(results: Results) -> Verdict:
-    nmi = {name: mean(results, name) for name in results if name != "SPC"}
+    nmi = {name: mean(results, name) for name in results if name not in (AUTOMATIC, "SPC")}
     first = max(nmi, key=nmi.__getitem__)
     words = ", ".join(f"{name} {value:.3f}" for name, value in nmi.items())
     return Verdict("SPC is better than all others.", first == PAPER, f"NMI: {words}")

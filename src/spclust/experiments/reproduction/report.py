@@ -168,7 +168,8 @@ def _method(outcome: Outcome) -> list[str]:
         "points are labelled; noise counts as one more cluster. Scores are means over "
         f"{seeds} streams, with the worst and the best in brackets. *SPC, Table I* has the paper's "
         "parameters and one that the paper does not have, `scale`, the standard deviation of a "
-        "fresh structure. All other entries, *SPC* included, have the parameters that the same "
+        "fresh structure. *SPC()* is the automatic mode, with nothing set. All other entries, "
+        "*SPC* included, have the parameters that the same "
         f"random search found for each experiment (at most {most} trials; the criterion is mean "
         f"NMI on other streams than these). The search was run {searched}. CluStream is given the "
         "number of clusters, the others are not."
@@ -203,7 +204,7 @@ def _chapter(experiment: Experiment, outcome: Outcome, figures: str) -> list[str
         "(i) SPC with the parameters of the paper's Table I, the others with those of the search:",
         table(head, [row for entry, row in rows.items() if entry != "SPC"]),
         "(ii) All six with the parameters of the same search:",
-        table(head, [row for entry, row in rows.items() if entry != PAPER]),
+        table(head, [row for entry, row in rows.items() if entry in ALGORITHMS]),
         _paragraph(_ARRIVAL) if experiment.in_turn else "",
         _file_order(experiment, results),
         "Claims of the paper, and results:",

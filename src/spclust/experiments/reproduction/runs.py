@@ -18,6 +18,7 @@ from spclust.experiments.reproduction.setups import Experiment, make_experiment
 BATCH = 100  # points learnt at a time
 WINDOW = 300  # points of a window that are labelled at arrival and scored together
 PAPER = "SPC, Table I"  # SPC with the paper's parameters; "SPC" has those of the search
+AUTOMATIC = "SPC()"  # SPC in the automatic mode, with nothing set
 SCORES = ("purity", "nmi", "ari")
 
 Job = TypeVar("Job")
@@ -30,7 +31,7 @@ class Run:
     """A run: an algorithm with parameters on a stream."""
 
     experiment: str
-    entry: str  # name of an algorithm, or PAPER
+    entry: str  # name of an algorithm, PAPER or AUTOMATIC
     seed: int
     parameters: dict[str, Any]
 
@@ -51,7 +52,7 @@ def score(run: Run) -> Scored:
     """Run, and score the labels of all points after the stream; noise is one more cluster."""
     experiment = cached_experiment(run.experiment)
     X, y = experiment.stream(run.seed)
-    make = ALGORITHMS["SPC" if run.entry == PAPER else run.entry].make
+    make = ALGORITHMS["SPC" if run.entry in (PAPER, AUTOMATIC) else run.entry].make
     model, arrival = make(**run.parameters), None
     started = time.perf_counter()
     labels = labels_after(model, X)
