@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import spclust.river
 from spclust import SPCOutlierDetector, merge_all
+from tests.auto.automatic_states import live_state
 from tests.fixed import SPC
 from tests.reference.timed import TimedAlgorithm1
 from tests.saving.common import state_of
@@ -237,10 +238,10 @@ def test_the_detector_and_river_take_time_stamps_too():
 
 def test_a_point_that_is_refused_takes_no_time():
     model = spclust.SPC(5, half_life=7.0).fit(clusters(20), t=np.arange(20))
-    before = model._stream.structures.memory.copy()
+    before = live_state(model)
     with pytest.raises(ValueError, match="NaN"):
         model.learn_one(np.array([np.nan, 0.0]), 1e9)
-    assert np.array_equal(model._stream.structures.memory, before)
+    assert live_state(model) == before
     plain, missing = (spclust.river.SPC(5, half_life=7.0) for _ in range(2))
     for each, point in ((plain, {"a": 1.0}), (missing, {"a": 1.0, "b": float("nan")})):
         for i, (a, b) in enumerate(clusters(30).tolist()):
