@@ -84,7 +84,7 @@ class AutomaticSpc(Spc):
 
 
 SPC = Spc()
-AUTOMATIC = (AutomaticSpc("SPC()"), AutomaticSpc("SPC(half_life=1000)", 1000.0))
+AUTOMATIC = (AutomaticSpc("SPC()"), AutomaticSpc("SPC(half_life=10000)", 10_000.0))
 PEERS: tuple[Competitor, ...] = (
     RiverDbstream(),
     RiverDenstream(),
