@@ -61,7 +61,30 @@ class Spc(Competitor):
         return len(self.model.structures_.mean)
 
 
+class AutomaticSpc(Spc):
+    """SPC in the automatic mode; each batch ends with a look at the clusters."""
+
+    def __init__(self, name: str, half_life: float | None = None) -> None:
+        super().__init__(name)
+        self.half_life = half_life
+
+    def build(self, stream: Stream, n: int, radius: float | None = None) -> None:
+        from spclust import SPC
+
+        self.parameters = {"n_structures": n, "half_life": self.half_life}
+        self.model = SPC(**self.parameters)
+
+    @property
+    def learn_batch(self) -> Callable[[Any], Any]:
+        def learn_and_look(rows: Any) -> int:
+            clusters: int = self.model.partial_fit(rows).n_clusters_
+            return clusters
+
+        return learn_and_look
+
+
 SPC = Spc()
+AUTOMATIC = (AutomaticSpc("SPC()"), AutomaticSpc("SPC(half_life=10000)", 10_000.0))
 PEERS: tuple[Competitor, ...] = (
     RiverDbstream(),
     RiverDenstream(),
@@ -77,4 +100,6 @@ PEERS: tuple[Competitor, ...] = (
 VARIANTS = (Spc("SPC m=1.4", m=1.4), Spc("SPC m=1.37", m=1.37))
 TWO_THREADS = Spc("SPC two threads", threads=2)
 RESTRICTED = (Spc("SPC diag", covariance="diag"), Spc("SPC spherical", covariance="spherical"))
-COMPETITORS = {one.name: one for one in (SPC, *VARIANTS, TWO_THREADS, *RESTRICTED, *PEERS)}
+COMPETITORS = {
+    one.name: one for one in (SPC, *AUTOMATIC, *VARIANTS, TWO_THREADS, *RESTRICTED, *PEERS)
+}

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchmarks.competitor import Competitor
-from benchmarks.competitors import PEERS, RESTRICTED, SPC, TWO_THREADS, VARIANTS
+from benchmarks.competitors import AUTOMATIC, PEERS, RESTRICTED, SPC, TWO_THREADS, VARIANTS
 from benchmarks.results import Key
 from benchmarks.streams import STREAMS
 
@@ -86,6 +86,8 @@ def _stream_jobs(stream: str, peers: Sequence[Competitor], budget: float) -> Ite
             yield Job(one, stream, 50, measure, budget)
     for n in OTHER_SIZES:
         yield Job(SPC, stream, n, "batch 10,000", budget)
+    for automatic in AUTOMATIC:  # with the default N
+        yield Job(automatic, stream, 100, "batch 10,000", budget)
     if stream == "54-D":
         for one in RESTRICTED:
             yield Job(one, stream, 50, "batch 10,000", budget)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from benchmarks.competitors import PEERS
+from benchmarks.competitors import AUTOMATIC, PEERS
 from benchmarks.results import MissingError, Results
 from benchmarks.streams import STREAMS
 
@@ -63,8 +63,37 @@ def all_targets() -> Iterator[Target]:
     yield faster("54-D", "River DBSTREAM", ONE, 1.2)
     yield faster("54-D", "clusopt CluStream", BATCH, 1.0)
     yield faster("54-D", "River DBSTREAM", ONE, 10, spc="SPC diag")
+    yield from _automatic()
     yield from _growth()
     yield from _start_and_predict()
+
+
+def _automatic() -> Iterator[Target]:
+    """Bounds on the automatic mode with its default N, clusters read after each batch."""
+    for automatic in AUTOMATIC:
+        for stream in STREAMS:
+            yield _slower(
+                f"{stream} N=100: {automatic.name} against SPC",
+                1.5,
+                (automatic.name, stream, 100, BATCH),
+                ("SPC", stream, 100, BATCH),
+            )
+        for stream in ("2-D", "10-D"):
+            for peer, call, bound in (
+                ("River DBSTREAM", ONE, 10.0),
+                ("clusopt CluStream", BATCH, 1.0),
+            ):
+                yield _ahead(automatic.name, stream, peer, call, bound)
+
+
+def _ahead(name: str, stream: str, peer: str, call: str, bound: float) -> Target:
+    """SPC with N=100 is at least `bound` times as fast as the peer with N=50."""
+
+    def value(results: Results) -> float:
+        return results.best(peer, stream, 50, call) / results.best(name, stream, 100, BATCH)
+
+    text = f"{stream}: {name} (N=100) faster than {peer} (N=50, {call})"
+    return Target(text, bound, value, at_least=True)
 
 
 def _growth() -> Iterator[Target]:

@@ -42,6 +42,7 @@ SLOW = (
     "tests/saving/test_refusals.py",
     "tests/saving/test_resuming.py",
     "tests/algorithm/test_dbscan.py",
+    "tests/algorithm/test_distances.py::test_distances_are_those",
     "tests/auto/test_automatic.py::test_cuts_single_points",
     "tests/auto/test_automatic.py::test_labels_do_not_depend_on_units",
     "tests/baselines/test_protocol.py::test_scikit_learns_checks",
@@ -76,11 +77,15 @@ PROGRAMS = (  # these start programs, which take long
 )
 LONGEST = "tests/spark/"
 GROUPS = (*PROGRAMS, LONGEST, "tests/test_glossary.py", "tests/test_walkthrough.py")
+# Files of these folders compile parts of kernels for themselves, anew in each process.
+OF_PARTS = ("tests/algorithm/", "tests/covariance/", "tests/numerics/")
 TESTS_BEFORE_PROGRAMS = 100  # in which the other kernels are compiled
 
 
 def group_of(nodeid):
     """What a test begins with that belongs to a group, or the test itself."""
+    if nodeid.startswith(OF_PARTS):
+        return nodeid.split("::")[0]
     return next((start for start in GROUPS if nodeid.startswith(start)), nodeid)
 
 

@@ -17,7 +17,7 @@ from spclust import (
     typicality,
 )
 from tests.golden_digests import everything, state
-from tests.golden_streams import blobs, in_batches, probes, times, wandering
+from tests.golden_streams import blobs, in_batches, in_mode, probes, times, wandering
 
 OTHERS = {}
 
@@ -41,7 +41,7 @@ def merged(rng, d, timed=False, shards=4, n=1200, **params):
     X = wandering(rng, n, d)
     t = times(rng, n) if timed else None
     parts = np.array_split(np.arange(n - 200), shards)
-    models = [SPC(**params).fit(X[p], t=None if t is None else t[p]) for p in parts]
+    models = [SPC(**in_mode(**params)).fit(X[p], t=None if t is None else t[p]) for p in parts]
     for when in ("concurrent", "later"):
         whole = merge_all(models, when=when)
         yield from state(whole, f"{when}: ")
@@ -89,8 +89,8 @@ def outliers(rng, d, timed=False, **params):
     """A detector that is fitted, and one that learns batches, is copied and learns on."""
     X = with_outliers(rng, 900, d)
     t, rows = times(rng, len(X)) if timed else None, probes(rng, X)
-    yield from verdicts(SPCOutlierDetector(**params).fit(X, t=t), rows, "fit: ")
-    detector = SPCOutlierDetector(**params)
+    yield from verdicts(SPCOutlierDetector(**in_mode(**params)).fit(X, t=t), rows, "fit: ")
+    detector = SPCOutlierDetector(**in_mode(**params))
     for i, _ in enumerate(in_batches(rng, detector, X[:600], None if t is None else t[:600])):
         yield from verdicts(detector, rows, f"moment {i}: ")
     detector = pickle.loads(pickle.dumps(copy.deepcopy(detector)))
@@ -148,7 +148,7 @@ def in_river(rng, d, come_and_go=True, timed=False, **params):
     """Points one by one, and frames; a model that is copied and changed on the way."""
     X = wandering(rng, 700, d)
     points, t = points_of(rng, X, come_and_go), times(rng, len(X)).tolist()
-    model = spclust.river.SPC(**params)
+    model = spclust.river.SPC(**in_mode(**params))
     for i, point in enumerate(points[:500]):
         model.learn_one(point, t[i] if timed else None)
         if i in (0, 150, 350):
@@ -157,7 +157,10 @@ def in_river(rng, d, come_and_go=True, timed=False, **params):
             model = pickle.loads(pickle.dumps(model))
         if i == 300:
             model = copy.deepcopy(model)
-            model.beta, model.eps = 0.03, 0.8
+            if model.scale == "auto":
+                model.half_life = 23.0
+            else:
+                model.beta, model.eps = 0.03, 0.8
     frame = pd.DataFrame(points[500:]).astype(float)
     model.learn_many(frame, t=t[500:] if timed else None)
     yield from river_state(model, [*points[::10], {"a": 1.0}, {"b": -3.0, "x": 2.0}, {}])
@@ -187,7 +190,7 @@ for name, options in {
 def river_anomalies(rng, d, come_and_go, **params):
     """Scores, each just before its point is learnt."""
     points = points_of(rng, with_outliers(rng, 600, d), come_and_go)
-    detector, scores = spclust.river.SPCAnomalyDetector(**params), []
+    detector, scores = spclust.river.SPCAnomalyDetector(**in_mode(**params)), []
     for i, point in enumerate(points):
         scores.append(detector.score_one(point))
         detector.learn_one(point)

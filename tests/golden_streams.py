@@ -7,16 +7,32 @@ import copy
 import functools
 import pickle
 import tempfile
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from spclust import SPC, datasets, decay_from_half_life
+from spclust import SPC, datasets
 from tests.golden_digests import answers, everything, state, summary
 
 LEARNING = {}
+
+OF_PAPER = ("gamma", "beta", "w_min", "nlt_max", "eps", "min_samples", "max_rank")
+
+
+def in_mode(scale="auto", **params):
+    """Parameters of the mode that the scale means: without a number a rate is a half-life."""
+    if scale != "auto":
+        return {"scale": scale, **params}
+    rates = [params[name] for name in ("beta", "gamma") if name in params]
+    kept = {name: value for name, value in params.items() if name not in OF_PAPER}
+    if rates:
+        kept["half_life"] = round(np.log(2.0) / rates[0], 3) if rates[0] else None
+    if kept.get("covariance_type") == "lowrank":
+        kept["covariance_type"] = "diag"
+    return kept
 
 
 def stream(name):
@@ -151,7 +167,7 @@ def learnt(rng, model, X, how=fitted, t=None):
 def plain_stream(rng, data, n, d, how, params, timed=False):
     """A stream of one model that is learnt in one way."""
     X = data(rng, n, d)
-    yield from learnt(rng, SPC(**params), X, how, times(rng, n) if timed else None)
+    yield from learnt(rng, SPC(**in_mode(**params)), X, how, times(rng, n) if timed else None)
 
 
 def note_plain(name, data, n, d, how=fitted, timed=False, **params):
@@ -227,7 +243,7 @@ for name, data, d, params in (
 def moved_and_scaled(rng, shift, factor, params):
     """Points far from the origin, or in tiny or huge units."""
     X = lines(rng, 800, 3) * factor + shift
-    yield from learnt(rng, SPC(n_structures=18, beta=0.01, **params), X, mixed)
+    yield from learnt(rng, SPC(**in_mode(n_structures=18, beta=0.01, **params)), X, mixed)
 
 
 for name, shift, factor, params in (
@@ -248,7 +264,7 @@ def all_equal(rng):
     """One point again and again, and then another one."""
     X = np.full((400, 2), 3.5)
     X[300:] = -1.0
-    model = SPC(n_structures=6, beta=0.05).fit(X[:300])
+    model = SPC(n_structures=6, half_life=14.0).fit(X[:300])
     yield from state(model, "before: ")
     yield from learnt(rng, model, X[300:], in_batches)
 
@@ -298,7 +314,7 @@ def dates(rng):
     """Dates of NumPy, and one time stamp for a whole batch."""
     X = wandering(rng, 600, 2)
     t = np.datetime64("2024-02-29T12:00", "ms") + np.sort(rng.integers(9**8, size=500))
-    model = SPC(12, beta=decay_from_half_life(3600.0), gamma=1e-5).fit(X[:500], t=t)
+    model = SPC(12, half_life=timedelta(hours=1)).fit(X[:500], t=t)
     model.partial_fit(X[500:], t=t[-1] + np.timedelta64(1, "h"))
     yield from everything(model, probes(rng, X))
 
@@ -347,7 +363,7 @@ def broken(rng, params, d, data=wandering, timed=False):
     """A stream that goes through all ways to store a model, after `fit` and after each part."""
     X = data(rng, 1000, d)
     t = times(rng, len(X)) if timed else None
-    model = SPC(**params)
+    model = SPC(**in_mode(**params))
     for i, part in enumerate(np.array_split(np.arange(len(X)), 2 * len(THROUGH))):
         way = list(THROUGH)[i % len(THROUGH)]
         learn = model.fit if i == 0 else model.partial_fit
@@ -375,7 +391,7 @@ for name, d, params, options in (
 def changed(rng, d, **params):
     """Parameters that may change in the middle of a stream do."""
     X = wandering(rng, 1200, d)
-    model = SPC(14, **params)
+    model = SPC(14, **in_mode(**params))
     for i, change in enumerate((
         {},
         {"gamma": 0.05, "beta": 0.02},
@@ -384,7 +400,7 @@ def changed(rng, d, **params):
         {"eps": "auto", "gamma": 0.0, "beta": 0.0, "w_min": 0.0, "nlt_max": 0.0},
         {"n_jobs": 2, "track_every": 35, "outlier_nlt": None},
     )):  # fmt: skip
-        model.set_params(**change)
+        model.set_params(**in_mode(**{"scale": model.scale, **change}))
         for x in X[200 * i : 200 * i + 20]:
             model.learn_one(x)
         model.partial_fit(X[200 * i + 20 : 200 * (i + 1)])
@@ -444,7 +460,9 @@ def forms_of_rows(rng):
     }
     for name, rows in forms.items():
         for scale in ("auto", 1.0):
-            model = SPC(15, scale=scale, beta=0.01, w_min=0.05).fit(rows[:400])
+            model = SPC(**in_mode(n_structures=15, scale=scale, beta=0.01, w_min=0.05)).fit(
+                rows[:400]
+            )
             model.partial_fit(rows[400:])
             yield from state(model, f"{name}, scale={scale}: ")
             yield f"{name}, scale={scale}: score_samples", model.score_samples(rows[:100])
@@ -474,7 +492,7 @@ def with_threads(rng):
     """Two threads read what one reads; more rows than are read at once."""
     X = lines(rng, 2500, 5)
     for params in ({"scale": 1.0, "eps": 0.9}, {"covariance_type": "lowrank"}, {"m": 1.1}):
-        model = SPC(60, n_jobs=2, outlier_nlt=4.0, **params).fit(X)
+        model = SPC(60, n_jobs=2, outlier_nlt=4.0, **in_mode(**params)).fit(X)
         when = ", ".join(f"{key}={value}" for key, value in params.items())
         yield from state(model, f"{when}: ")
         yield from answers(model, X, f"{when}: ")

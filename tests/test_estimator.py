@@ -23,7 +23,7 @@ from spclust.estimators import fit as fit_module
 from spclust.estimators import last_batch as last_rows
 from spclust.parameters import DEFAULTS, TABLE
 from spclust.stream import stream as stream_module
-from spclust.stream.query import StreamQuery
+from spclust.stream.automatic_query import AutomaticQuery
 
 VARIANTS = [
     SPC(),
@@ -140,7 +140,7 @@ def test_what_the_state_is_built_from_may_not_change_in_the_middle_of_a_stream(X
 
 
 def test_clone_knows_nothing_and_pickle_knows_everything(X):
-    model = SPC(10, gamma=0.1).fit(X)
+    model = SPC(10, half_life=50.0).fit(X)
     assert not hasattr(clone(model), "n_samples_seen_")
     copy = pickle.loads(pickle.dumps(model))
     assert copy._stream.structures.memory.tobytes() == model._stream.structures.memory.tobytes()
@@ -220,7 +220,7 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was(X, monkeypatch, known):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(StreamQuery, "nearest", interrupt)
+    monkeypatch.setattr(AutomaticQuery, "nearest", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X[:3])
     monkeypatch.undo()
@@ -276,10 +276,13 @@ def test_half_life_is_the_number_of_points_after_which_half_is_left():
 
 def test_a_short_half_life_follows_the_stream_and_an_infinite_one_does_not():
     X = np.linspace(0, 10, 2000)[:, np.newaxis]  # one structure is led along a line
-    follows = SPC(1, gamma=decay_from_half_life(50)).fit(X).structures_.mean[0, 0]
-    averages = SPC(1, gamma=decay_from_half_life(np.inf)).fit(X).structures_.mean[0, 0]
-    assert follows > 9.5
-    assert averages == pytest.approx(5.0)
+    for short, endless in (
+        ({"half_life": 50.0}, {"half_life": None}),
+        ({"gamma": decay_from_half_life(50), "scale": 1.0}, {"gamma": 0.0, "scale": 1.0}),
+    ):
+        assert SPC(1, **short).fit(X).structures_.mean[0, 0] > 9.5
+        assert SPC(1, **endless).fit(X).structures_.mean[0, 0] == pytest.approx(5.0)
+    assert decay_from_half_life(np.inf) == 0.0
 
 
 def test_rows_are_kept_for_their_labels_only_while_they_are_few(X, monkeypatch):

@@ -121,7 +121,7 @@ def test_frames_have_a_column_for_each_feature(as_, frame, what):
     assert state(model) == before
 
 
-@pytest.mark.parametrize("kind", ["full", "diag", "spherical", "lowrank"])
+@pytest.mark.parametrize("kind", ["full", "diag", "spherical"])
 @pytest.mark.parametrize("n_structures", [4, 40])
 def test_spreads_of_an_automatic_scale_are_those_of_the_points(kind, n_structures):
     rng = np.random.default_rng(0)
@@ -199,7 +199,7 @@ def advised(sentence, name):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("d", "scale"), [(2, 2.0), (10, 5.0)])
+@pytest.mark.parametrize(("d", "scale"), [(2, 2.0), (8, 5.0)])
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
 def test_a_wrong_scale_is_told_and_the_advice_leads_to_a_right_one(kind, d, scale, factor):
     X = two_gaussians(d)

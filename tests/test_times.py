@@ -1,6 +1,7 @@
 """Time stamps: what was learnt fades with time instead of with points."""
 
 import datetime as dt
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 import spclust.river
 from spclust import SPCOutlierDetector, merge_all
+from tests.auto.automatic_states import live_state
 from tests.fixed import SPC
 from tests.reference.timed import TimedAlgorithm1
 from tests.saving.common import state_of
@@ -236,19 +238,18 @@ def test_the_detector_and_river_take_time_stamps_too():
 
 
 def test_a_point_that_is_refused_takes_no_time():
-    model = SPC(5, beta=0.1).fit(clusters(20), t=np.arange(20))
-    before = model._stream.structures.memory.copy()
+    model = spclust.SPC(5, half_life=7.0).fit(clusters(20), t=np.arange(20))
+    before = live_state(model)
     with pytest.raises(ValueError, match="NaN"):
         model.learn_one(np.array([np.nan, 0.0]), 1e9)
-    assert np.array_equal(model._stream.structures.memory, before)
-    plain, missing = (spclust.river.SPC(5, beta=0.1) for _ in range(2))
+    assert live_state(model) == before
+    plain, missing = (spclust.river.SPC(5, half_life=7.0) for _ in range(2))
     for each, point in ((plain, {"a": 1.0}), (missing, {"a": 1.0, "b": float("nan")})):
         for i, (a, b) in enumerate(clusters(30).tolist()):
             each.learn_one({"a": a, "b": b}, t=float(i))
         each.learn_one(point, t=100.0)
-    assert np.array_equal(
-        plain._known.stream.structures.memory, missing._known.stream.structures.memory
-    )
+    first, second = (SimpleNamespace(_stream=each._known.stream) for each in (plain, missing))
+    assert live_state(first) == live_state(second)
 
 
 def test_stamps_of_many_kinds_and_of_any_size():

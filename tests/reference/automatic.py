@@ -190,6 +190,9 @@ class Automatic:
             gone[heaviest] = False
         self.removed += sum(s.count for s, goes in zip(S, gone, strict=True) if goes)
         self.S = [s for s, goes in zip(S, gone, strict=True) if not goes]
+        if any(gone) and all(s.reach == np.inf for s in self.S):
+            for s in self.S:  # all are homes if none is
+                s.reach = 0.0
 
     def fit_metric(self):
         if not self.fitted:

@@ -30,7 +30,8 @@ def merged_until_separate(labels, z, mass, covariance, limit):
         if ratio == np.inf:
             return ratio, share
         on_line, share_on_line = separation(labels, a, b, z, mass, covariance)
-        return max(ratio, on_line), min(share, share_on_line)
+        ratio = on_line if z.shape[1] == 1 else max(ratio, on_line)
+        return ratio, min(share, share_on_line)
 
     while True:
         groups = sorted(set(labels[labels >= 0]))

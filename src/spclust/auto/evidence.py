@@ -91,7 +91,9 @@ def separate_groups(
                     )
                     if border < np.inf:
                         line, line_share = separation_of(i, j, labels, z, mass, s)
-                        border, open_share = max(border, line), min(open_share, line_share)
+                        # In one dimension the border is a place on the line.
+                        border = line if z.shape[1] == 1 else max(border, line)
+                        open_share = min(open_share, line_share)
                     ratio[i, j], valley[i, j] = border, open_share
         least, a, b = limit, -1, -1
         for i in range(groups):

@@ -82,7 +82,8 @@ def calibration(s: AutomaticStructures) -> tuple[float, float]:
 def calibrated_odds(q: Floats, s: AutomaticStructures) -> Floats:
     """Odds (1 - u) / u of typicalities, of squared distances from home; Eq. 1."""
     eta, power = calibration(s)
-    odds: Floats = (q / eta) ** (power * s.exponent)
+    with np.errstate(over="ignore"):  # infinite odds are a typicality of 0
+        odds: Floats = (q / eta) ** (power * s.exponent)
     return odds
 
 

@@ -17,11 +17,11 @@ from spclust.auto.distance import into_metric, write_coordinates, write_distance
 from spclust.auto.home import distance_from_home
 from spclust.auto.merge_cost import cheapest_pair, connect_point, merge_costs, refresh_costs
 from spclust.auto.moments import add_moments, add_point, found
-from spclust.auto.removal import missed_points, remove_forgotten
+from spclust.auto.removal import remove_forgotten
 from spclust.jit.decorators import outlined, part
 from spclust.numerics.eight import LANES, load, same, store
 from spclust.numerics.smallest import first_smallest
-from spclust.state.automatic_structures import AutomaticStructures
+from spclust.state.automatic_structures import AutomaticStructures, missed_points
 
 POINT = -1  # in place of a slot: the point that is being learnt
 _LARGEST_POINT_MASS = 2.0**20  # then all masses are divided by a power of two, which is exact

@@ -11,20 +11,12 @@ import numpy as np
 from spclust.auto.merge_cost import measure_costs
 from spclust.jit.decorators import outlined, part
 from spclust.numerics.eight import LANES
-from spclust.state.automatic_structures import AutomaticStructures
+from spclust.state.automatic_structures import AutomaticStructures, missed_points
 
 _FADED = 0.25  # of the mass of a point
 _BY_CHANCE = 0.02  # structures that a gap between their points may remove by chance, as a share
-_BOTH = (
-    0.4  # of what one structure may miss, if the one that it would be merged with misses it, too
-)
-
-
-@part
-def missed_points(slot: int, s: AutomaticStructures) -> float:
-    """How many points of its cluster a structure should have had since its last one."""
-    clock = s.cluster_clock[s.cluster[slot]]
-    return s.missed[slot] + s.mass[slot] * (clock - s.clock_then[slot])
+# Of what one structure may miss, if the one that it would be merged with misses it, too.
+_BOTH = 0.4
 
 
 @part
@@ -67,6 +59,20 @@ def remove_forgotten(s: AutomaticStructures) -> None:
         kept += 1
     s.live = kept
     measure_costs(s)
+    make_a_home(s)
+
+
+@part
+def make_a_home(s: AutomaticStructures) -> None:
+    """Make every structure a home if none is: otherwise no point would be typical.
+
+    Reaches are found when the metric is fitted again. Modified in place: s.
+    """
+    for i in range(s.live):
+        if s.reach[i] < np.inf:
+            return
+    for i in range(s.live):
+        s.reach[i] = 0.0
 
 
 @part

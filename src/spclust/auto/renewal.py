@@ -13,9 +13,13 @@ from spclust.auto.evidence import clusters_of
 from spclust.auto.home import find_reaches
 from spclust.auto.merge_cost import measure_costs
 from spclust.auto.metric import renew_metric
-from spclust.auto.removal import missed_points, remove_forgotten
+from spclust.auto.removal import remove_forgotten
 from spclust.jit.decorators import kernel
-from spclust.state.automatic_structures import AutomaticStructures, automatic_in_kernel
+from spclust.state.automatic_structures import (
+    AutomaticStructures,
+    automatic_in_kernel,
+    missed_points,
+)
 
 _GROWTH = 1.2
 _OFTEN = 5  # renewals between two of the metric, at the least
@@ -24,7 +28,8 @@ _MEMORY = 0.25  # of the points that are remembered may come between two renewal
 
 def learn_units(s: AutomaticStructures, x: Floats) -> None:
     """Give a unit to features in which x (d,) is the first to differ. Modified in place: s."""
-    offset = np.abs(x - s.origin)
+    with np.errstate(over="ignore"):  # it is refused
+        offset = np.abs(x - s.origin)
     if not np.all(np.isfinite(offset)):
         raise ValueError("A number is not finite, or too far from the first point.")
     for c in np.flatnonzero((s.unit == 0.0) & (offset > 0.0)):

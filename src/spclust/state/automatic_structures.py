@@ -16,7 +16,7 @@ import numpy as np
 from numba.extending import intrinsic
 
 from spclust.arrays import Floats, Integers
-from spclust.jit.decorators import COMPILED
+from spclust.jit.decorators import COMPILED, part
 from spclust.numerics.eight import LANES
 from spclust.parameters import Params
 from spclust.state.kinds import FULL
@@ -141,3 +141,10 @@ def read_z(s: AutomaticStructures, slots: Integers) -> Floats:
     """Means (k, d) of some slots in the metric."""
     z: Floats = s.z[slots // LANES, :, slots % LANES]
     return z
+
+
+@part
+def missed_points(slot: int, s: AutomaticStructures) -> float:
+    """How many points of its cluster a structure should have had since its last one."""
+    clock = s.cluster_clock[s.cluster[slot]]
+    return s.missed[slot] + s.mass[slot] * (clock - s.clock_then[slot])
