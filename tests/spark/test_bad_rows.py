@@ -116,7 +116,7 @@ def test_nothing_to_learn(table):
 def test_models_that_cannot_be_used(table):
     with pytest.raises(TypeError, match="model must be an SPC, but is 30"):
         fit(table, ["x0"], 30)
-    with pytest.raises(ValueError, match="n_structures of SPC must be an integer"):
+    with pytest.raises(ValueError, match=r'n_structures of SPC must be "auto" or an integer'):
         fit(table, ["x0"], SPC(0))
     with pytest.raises(ValueError, match=r"bad_rows must be .* but is 'ignore'"):
         fit(table, ["x0"], SPC(), bad_rows="ignore")

@@ -21,9 +21,12 @@ def written(tmp_path_factory):
     return folder, X
 
 
-def pipeline():
+OF_MODES = [{"eps": 0.9, "scale": 1.0}, {"halfLife": 200.0}]
+
+
+def pipeline(**params):
     assembler = VectorAssembler(inputCols=["x0", "x1"], outputCol="both")
-    stage = SPCEstimator(nStructures=15, featuresCol="both", predictionCol="group", eps=0.9)
+    stage = SPCEstimator(nStructures=15, featuresCol="both", predictionCol="group", **params)
     return Pipeline(stages=[assembler, stage])
 
 
@@ -31,11 +34,13 @@ def groups(fitted, table):
     return [(row["group"], row["truth"]) for row in fitted.transform(table).collect()]
 
 
-def test_a_pipeline_fits_scores_and_comes_back_from_disk(spark, written, tmp_path):
+@pytest.mark.parametrize("params", OF_MODES, ids=["paper", "auto"])
+def test_a_pipeline_fits_scores_and_comes_back_from_disk(spark, written, tmp_path, params):
     folder, X = written
     table = table_of(spark, folder)
-    fitted = pipeline().fit(table)
-    expected = SPC(15, eps=0.9).fit(X)
+    fitted = pipeline(**params).fit(table)
+    ours = {"half_life" if name == "halfLife" else name: value for name, value in params.items()}
+    expected = SPC(15, **ours).fit(X)
     np.testing.assert_array_equal(fitted.stages[1].spc.structures_.mean, expected.structures_.mean)
     found = groups(fitted, table)
     np.testing.assert_array_equal([group for group, _ in found], expected.predict(X))
@@ -48,7 +53,7 @@ def test_a_pipeline_fits_scores_and_comes_back_from_disk(spark, written, tmp_pat
 
 
 def test_a_pipeline_that_is_not_fitted_comes_back_from_disk(spark, written, tmp_path):
-    pipeline().write().save(str(tmp_path / "pipeline"))
+    pipeline(eps=0.9).write().save(str(tmp_path / "pipeline"))
     stage = Pipeline.load(str(tmp_path / "pipeline")).getStages()[1]
     assert isinstance(stage, SPCEstimator)
     assert stage.getOrDefault("nStructures") == 15
@@ -72,7 +77,7 @@ def test_parameters_of_one_fit(spark, written):
 
 def test_every_parameter_of_spc_is_there():
     names = {"nStructures", "wMin", "nltMax", "minSamples", "covarianceType", "maxRank"}
-    names |= {"m", "gamma", "beta", "eps", "scale", "outlierNlt"}
+    names |= {"m", "gamma", "beta", "eps", "scale", "outlierNlt", "halfLife"}
     ours = {param.name for param in SPCEstimator().params}
     assert ours == names | {"featuresCol", "predictionCol", "badRows"}
     left_out = {"track_every", "n_jobs"}  # of a stream that is looked at, and of one machine
@@ -84,6 +89,7 @@ def test_defaults_and_meanings_are_those_of_the_parameter_table():
     for name, ours in (("nStructures", "n_structures"), ("eps", "eps"), ("nltMax", "nlt_max")):
         assert estimator.getOrDefault(name) == defaults[ours]
         assert estimator.getParam(name).doc.startswith(TABLE[ours].meaning)
+    assert not estimator.isDefined("halfLife")
     assert not estimator.isDefined("maxRank")  # None: Spark has no such value
     stored = pickle.loads(pickle.dumps(estimator))
     assert stored.copy({stored.scale: "auto"}).getOrDefault("scale") == "auto"

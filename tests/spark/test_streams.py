@@ -82,10 +82,10 @@ def learn_the_first(spark, tmp_path, X, rows):
 
 def test_goes_on_from_the_checkpoint(spark, tmp_path):
     learn_the_first(spark, tmp_path, gaussians(3000)[0], 1000)
-    learn(spark, tmp_path / "X", tmp_path / "checkpoint", SPC(20, eps=0.5), shards=3)
+    learn(spark, tmp_path / "X", tmp_path / "checkpoint", SPC(20, outlier_nlt=5.0), shards=3)
     model = SPC.load(tmp_path / "checkpoint" / "models" / "newest.spc")
     assert model.n_samples_seen_ == 3000
-    assert model.eps == 0.5  # which may change at any time
+    assert model.outlier_nlt == 5.0  # which may change at any time
 
 
 def test_a_parameter_that_cannot_change_is_refused(spark, tmp_path):

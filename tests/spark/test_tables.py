@@ -22,10 +22,13 @@ def in_partitions(spark, X, partitions):
     return table.repartitionByRange(partitions, "part").sortWithinPartitions("number")
 
 
-def test_is_what_merging_models_of_the_partitions_gives(spark):
+@pytest.mark.parametrize("params", [{}, {"half_life": 100.0}, {"scale": 1.0}], ids=str)
+def test_is_what_merging_models_of_the_partitions_gives(spark, params):
     X, _ = gaussians(600)
-    model = fit(in_partitions(spark, X, 3), ["x0", "x1"], SPC(20))
-    expected = merge_all([SPC(20).fit(part) for part in np.array_split(X, 3)])
+    model = fit(in_partitions(spark, X, 3), ["x0", "x1"], SPC(20, **params))
+    expected = merge_all([SPC(20, **params).fit(part) for part in np.array_split(X, 3)])
+    assert model.get_params() == expected.get_params()
+    np.testing.assert_array_equal(model.structures_.weight, expected.structures_.weight)
     np.testing.assert_array_equal(model.structures_.mean, expected.structures_.mean)
     np.testing.assert_array_equal(model.structures_.count, expected.structures_.count)
     assert model.n_samples_seen_ == 600

@@ -85,9 +85,10 @@ class SPCEstimator(_Columns, Estimator["SPCModel"], DefaultParamsReadable, Defau
         Column that `SPCModel.transform` adds.
     badRows : {"raise", "skip"}, default "raise"
         What to do with rows that have missing, NaN or infinite numbers.
-    nStructures, m, gamma, beta, wMin, nltMax, eps, minSamples, scale, covarianceType, maxRank, \
-outlierNlt
-        The parameters of `SPC`, in Spark's spelling, with the same defaults.
+    nStructures, halfLife, m, gamma, beta, wMin, nltMax, eps, minSamples, scale, covarianceType, \
+maxRank, outlierNlt
+        The parameters of `SPC`, in Spark's spelling, with the same defaults; a half-life is a
+        number.
     """
 
     def __init__(self, **parameters: Any) -> None:
