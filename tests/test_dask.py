@@ -180,3 +180,19 @@ def test_without_dask_one_sentence_says_what_to_install():
     assert run.stderr.splitlines()[-1] == (
         "ImportError: spclust.dask needs Dask: install it with pip install 'spclust[dask]'."
     )
+
+
+@pytest.mark.parametrize("params", [{}, {"half_life": 300.0}, {"scale": 1.0}], ids=str)
+def test_shards_of_either_mode_are_merged(rows, params):
+    data = table(rows, 6)
+    model = fit(data, SPC(**params))
+    parts = [part.to_numpy() for part in dask.compute(*data.to_delayed())]
+    expected = merge_all([SPC(**params).partial_fit(part) for part in parts])
+    expected.feature_names_in_ = np.array(["x", "y"], dtype=object)
+    assert same(model, expected)
+    assert model.get_params() == SPC(**params).get_params()
+    assert model.n_samples_seen_ == 2000
+    if "scale" not in params:
+        assert model.n_clusters_ == 3
+        assert predict(table(CENTRES, 1), model).compute().nunique() == 3
+        assert predict(table(CENTRES + 1e4, 1), model).compute().tolist() == [-1, -1, -1]

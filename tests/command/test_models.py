@@ -31,15 +31,48 @@ def test_options_are_the_parameters_of_spc_with_their_defaults():
     assert {name: each.default for name, each in signature.items()} == DEFAULTS
 
 
-def test_every_parameter_reaches_the_model(folder):
-    values = {
-        "n_structures": 20, "m": 1.4, "gamma": 0.001, "beta": 0.002, "w_min": 0.02, "nlt_max": 2.5,
-        "eps": 0.9, "min_samples": 2, "scale": 1.5, "covariance_type": "full", "max_rank": 3,
-        "track_every": 50, "outlier_nlt": 9.0, "n_jobs": 2,
-    }  # fmt: skip
+OF_BOTH_MODES = {
+    "n_structures": 20, "m": 1.4, "covariance_type": "full", "track_every": 50, "outlier_nlt": 9.0,
+    "n_jobs": 2,
+}  # fmt: skip
+OF_THE_PAPER = {
+    "gamma": 0.001, "beta": 0.002, "w_min": 0.02, "nlt_max": 2.5, "eps": 0.9, "min_samples": 2,
+    "scale": 1.5, "max_rank": 3,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("of_mode", [OF_THE_PAPER, {"half_life": 500.0}], ids=["paper", "auto"])
+def test_every_parameter_reaches_the_model(folder, of_mode):
+    values = {**OF_BOTH_MODES, **of_mode}
     given = [w for name, v in values.items() for w in (f"--{name.replace('_', '-')}", str(v))]
     run("cluster", "a.csv", *given, "--save", "m.spc", "-q")
-    assert SPC.load("m.spc").get_params() == values
+    assert SPC.load("m.spc").get_params() == {**DEFAULTS, **values}
+    assert {*OF_BOTH_MODES, *OF_THE_PAPER, "half_life"} == set(DEFAULTS)
+
+
+def test_a_half_life_is_that_of_the_estimator(folder):
+    run("cluster", "a.csv", "--half-life", 500, "--save", "m.spc", "-o", "l.csv", "-q")
+    X, _ = blobs()
+    model = SPC(half_life=500.0).partial_fit(X)
+    assert labels_in("l.csv") == model.labels_.tolist()
+    loaded = SPC.load("m.spc")
+    assert np.array_equal(loaded.structures_.mean, model.structures_.mean)
+    assert np.array_equal(loaded.structures_.weight, model.structures_.weight)
+    assert json.loads(run("info", "m.spc", "--json").stdout)["parameters"]["half_life"] == 500.0
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--half-life", 0), "half_life of SPC must be None"),
+        (("--half-life", 500, "--scale", 1.0), "of SPC belongs to the automatic mode"),
+        (("--beta", 0.1), "beta=0.1 of SPC belongs to the mode of the paper"),
+    ],
+)
+def test_parameters_of_the_other_mode_are_refused(folder, options, sentence):
+    result = run("cluster", "a.csv", *options, "--save", "m.spc", "-q", code=2)
+    assert sentence in " ".join(result.stderr.replace("│", "").split())
+    assert not (folder / "m.spc").exists()
 
 
 def test_predict_finds_columns_by_name_and_scales_as_the_model_was_learnt(folder):
