@@ -187,13 +187,12 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         validate_model(self)
 
     def _offset(self, scores: Floats) -> float:
-        stream = self.model_._stream
-        share = self._share()
-        if share is None or (len(scores) == 0 and not isinstance(stream, AutomaticStream)):
-            return 0.0 - float(self.nlt_max)
-        if len(scores) == 0:
+        stream, share = self.model_._stream, self._share()
+        if share is not None and len(scores) > 0:
+            return float(np.quantile(scores, share))
+        if share is not None and isinstance(stream, AutomaticStream):
             return 0.0 - stream.rare_nlt(share)
-        return float(np.quantile(scores, share))
+        return 0.0 - float(self.nlt_max)
 
     def _share(self) -> float | None:
         """The share of rows that are outliers; None if `nlt_max` tells them."""
