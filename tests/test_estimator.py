@@ -27,9 +27,10 @@ from spclust.stream.automatic_query import AutomaticQuery
 
 VARIANTS = [
     SPC(),
-    SPC(gamma=0.1, beta=0.05, m=1.4),
-    SPC(10, min_samples=2, eps=0.8),
-    SPC(5, m=1.05, w_min=0.05, nlt_max=0.5, beta=0.01),
+    SPC(10, half_life=20.0, m=1.4),
+    SPC(scale=1.0, gamma=0.1, beta=0.05, m=1.4),
+    SPC(10, scale=1.0, min_samples=2, eps=0.8),
+    SPC(5, scale=1.0, m=1.05, w_min=0.05, nlt_max=0.5, beta=0.01),
     SPC(100, scale=0.3, m=2.5),
     SPC(outlier_nlt=3.0),
 ]

@@ -79,7 +79,7 @@ def test_scores_are_those_of_the_metrics_recomputed(results, entry):
     )
     done = Run(**found["run"])
     X, y = cached_experiment("overlapping").stream(0)
-    make = ALGORITHMS["SPC" if entry == PAPER else entry].make
+    make = ALGORITHMS["SPC" if entry in (PAPER, AUTOMATIC) else entry].make
     labels = labels_after(make(**done.parameters), X)
     assert found["scores"] == pytest.approx(
         {name: metrics.SCORES[name](y, labels) for name in ("purity", "nmi", "ari")}
