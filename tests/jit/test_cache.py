@@ -13,7 +13,7 @@ LEARN = """
 import numpy as np
 from spclust import SPC
 X = np.random.default_rng(0).normal(size=(60, 2)) * 5
-model = SPC(8, beta=0.1, w_min=0.1, covariance_type="spherical").fit(X)
+model = SPC(8, beta=0.1, w_min=0.1, scale=1.0, covariance_type="spherical").fit(X)
 print(model.structures_.count.tolist(), model.labels_.tolist(), model._stream.pruned)
 """
 
@@ -161,3 +161,11 @@ def test_kernels_are_plain_python_where_compilation_is_switched_off(tmp_path):
     quiet = "import warnings\nwarnings.simplefilter('ignore')\n"  # of divisions by 0
     plain = output(quiet + LEARN, environment(tmp_path, NUMBA_DISABLE_JIT="1"))
     assert output(quiet + LEARN, environment()) == plain
+
+
+@pytest.mark.slow
+def test_the_automatic_mode_is_plain_python_too(tmp_path):
+    quiet = "import warnings\nwarnings.simplefilter('ignore')\n"
+    learn = LEARN.replace("beta=0.1, w_min=0.1, scale=1.0", "half_life=5")
+    plain = output(quiet + learn, environment(tmp_path, NUMBA_DISABLE_JIT="1"))
+    assert output(quiet + learn, environment()) == plain

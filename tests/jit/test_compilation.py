@@ -12,8 +12,10 @@ rng = np.random.default_rng(1)
 X = rng.normal(size=(600, 2)) + 12.0 * rng.integers(3, size=(600, 1))
 frozen = X.copy()
 frozen.flags.writeable = False
-for params in ({}, {"scale": 1.0}, {"eps": 0.95, "min_samples": 3}, {"track_every": 25},
-               {"beta": 0.02, "gamma": 0.01}, {"outlier_nlt": 2.0, "n_jobs": 2}, {"m": 1.05}):
+paper = {"scale": 1.0}
+for params in ({}, {"half_life": 90}, {"half_life": 90, "track_every": 25}, {"m": 1.05}, paper,
+               {"outlier_nlt": 2.0, "n_jobs": 2}, {"eps": 0.95, "min_samples": 3, **paper},
+               {"beta": 0.02, "gamma": 0.01, **paper}, {"track_every": 25, **paper}):
     for rows in (X, frozen, X.astype("f"), np.asfortranarray(X), X.tolist(), X[::-1]):
         model = SPC(20, **params).fit(rows)
         model.labels_, model.predict(rows), model.typicality(rows), model.structures_
@@ -25,6 +27,7 @@ for params in ({}, {"scale": 1.0}, {"eps": 0.95, "min_samples": 3}, {"track_ever
     merge_all([model, SPC(20, **params).fit(X[:50]), SPC(20, **params).fit(X + 1.0)])
 model = SPC(5).fit(X, t=np.arange(600.0)).predict(X)
 SPCOutlierDetector().fit(X).predict(X)
+SPCOutlierDetector(contamination=0.1, **paper).partial_fit(X).predict(X)
 typicality(X, np.zeros(2), np.eye(2)), covariance_union(np.eye(2), X[0], np.eye(2), X[1], X[2])
 model = SPC(3, scale=0.01, w_min=0.0).fit(X)  # few structures: general unions
 assert model._stream.merges > 500
@@ -42,6 +45,7 @@ def test_after_compilation_ahead_no_model_compiles_anything(tmp_path):
     *lines, total = output(ahead, env).splitlines()
     assert any(line.endswith("learn_rows_of_kind_1") for line in lines)
     assert any(line.endswith("unite_pair_of_kind_1") for line in lines)
+    assert any(line.endswith("learn_automatically") for line in lines)
     assert total.startswith(f"{len(lines)} kernels compiled, 0 loaded from the cache: ")
     before = sorted(tmp_path.rglob("*.nb?"))
     used = output(KERNELS_TOLD + USE, env).splitlines()
