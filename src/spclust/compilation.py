@@ -79,13 +79,14 @@ def _rows(d: int) -> Floats:
 def _use_models(X: Floats, covariance_type: str) -> None:
     """Call all that runs a kernel, for one number of features and one form of covariances."""
     shared: dict[str, Any] = {"n_structures": 10, "covariance_type": covariance_type}
+    shared |= {"outlier_nlt": 3.0, "track_every": 20}
     read_only = X.copy()
     read_only.flags.writeable = False  # another type to Numba
     models = []
-    automatic: dict[str, Any] = {"half_life": 50.0, "track_every": 20}
+    automatic: dict[str, Any] = {"half_life": 50.0}
     paper: dict[str, Any] = {"scale": 1.0, "beta": 0.01, "eps": 0.9, "min_samples": 2}
     for params in (paper,) if covariance_type == "lowrank" else (automatic, paper):
-        model = SPC(**shared, **params, outlier_nlt=3.0).fit(X)
+        model = SPC(**shared, **params).fit(X)
         model.predict(X)
         model.predict(read_only)
         model.typicality(X)

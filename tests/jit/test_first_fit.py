@@ -53,10 +53,10 @@ def test_it_is_told_in_one_line(first_fits):
 def test_of_two_processes_one_compiles_the_kernel_that_learns(first_fits):
     (_, answer, *first), (other_answer, *second), cache = first_fits
     assert answer == other_answer
-    states = [line.split()[0] for line in first + second if "learn_rows" in line]
+    states = [line.split()[0] for line in first + second if "learn_automatically" in line]
     assert states.count("compiled") == 1
-    assert "loaded" in {line.split()[0] for line in second if "learn_rows" in line}
-    assert len(list(cache.rglob("*learn_rows*.nbc"))) == 1
+    assert "loaded" in {line.split()[0] for line in second if "learn_automatically" in line}
+    assert len(list(cache.rglob("*learn_automatically*.nbc"))) == 1
 
 
 @pytest.mark.slow
