@@ -76,7 +76,9 @@ PROGRAMS = (  # these start programs, which take long
     "tests/jit/test_compilation.py",
 )
 LONGEST = "tests/spark/"
-GROUPS = (*PROGRAMS, LONGEST, "tests/test_glossary.py", "tests/test_walkthrough.py")
+# Its server was seen to refuse connections late in a process that had run many other tests.
+SERVED = "tests/test_published.py"
+GROUPS = (*PROGRAMS, LONGEST, SERVED, "tests/test_glossary.py", "tests/test_walkthrough.py")
 # Files of these folders compile parts of kernels for themselves, anew in each process.
 OF_PARTS = ("tests/algorithm/", "tests/covariance/", "tests/numerics/")
 TESTS_BEFORE_PROGRAMS = 100  # in which the other kernels are compiled
@@ -97,7 +99,8 @@ def pytest_collection_modifyitems(items):
     programs = [item for item in items if group_of(item.nodeid) in PROGRAMS]
     programs.sort(key=lambda item: PROGRAMS.index(group_of(item.nodeid)))
     others = [item for item in items if group_of(item.nodeid) not in (*PROGRAMS, LONGEST)]
-    others.sort(key=lambda item: not item.nodeid.startswith(KERNELS))
+    first = (SERVED, KERNELS)
+    others.sort(key=lambda item: [not item.nodeid.startswith(start) for start in first])
     at = TESTS_BEFORE_PROGRAMS
     items[:] = [*longest, *others[:at], *programs, *others[at:]]
 

@@ -15,7 +15,7 @@ from spclust import SPC
 X, together, labels = np.random.default_rng(0).normal(size=(90, 2)), threading.Barrier(4), []
 def fit():
     together.wait()
-    labels.append(SPC(5, scale=1.0, covariance_type="spherical").fit(X).labels_.tolist())
+    labels.append(SPC(5, covariance_type="spherical").fit(X).labels_.tolist())
 threads = [threading.Thread(target=fit) for _ in range(4)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
