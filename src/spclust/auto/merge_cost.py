@@ -15,8 +15,7 @@ from spclust.jit.decorators import kernel, outlined, part
 from spclust.numerics.eight import LANES, Eight, load, same, store
 from spclust.numerics.smallest import first_smallest
 from spclust.state.automatic_structures import AutomaticStructures, automatic_in_kernel
-
-POINT = -1
+from spclust.state.structures import POINT
 
 
 @part
@@ -46,20 +45,27 @@ def connect_point(slot: int, s: AutomaticStructures) -> None:
     row = s.cost[slot]
     for b in range(0, s.live, LANES):
         store(load(s.point_cost, b), row, b)
+    row[slot] = np.inf
     note_costs(slot, s)
+
+
+@part
+def write_costs(slot: int, s: AutomaticStructures) -> None:
+    """Compute the costs of a structure with all others. Modified in place: s."""
+    row, mass, own, lane = s.cost[slot], same(s.mass[slot]), s.z[slot // LANES], slot % LANES
+    for b in range((s.live + LANES - 1) // LANES):
+        q, block = same(0.0), s.z[b]
+        for c in range(s.d):
+            offset = load(block, c) - own[c, lane]
+            q += offset * offset
+        store(merge_costs(mass, load(s.mass, b * LANES), q), row, b * LANES)
+    row[slot] = np.inf
 
 
 @part
 def refresh_costs(slot: int, s: AutomaticStructures) -> None:
     """Compute the costs of a structure that changed. Modified in place: s."""
-    row, mass = s.cost[slot], same(s.mass[slot])
-    own, lane = s.z[slot // LANES], slot % LANES
-    for b in range((s.live + LANES - 1) // LANES):
-        total, block = same(0.0), s.z[b]
-        for c in range(s.d):
-            offset = load(block, c) - own[c, lane]
-            total += offset * offset
-        store(merge_costs(mass, load(s.mass, b * LANES), total), row, b * LANES)
+    write_costs(slot, s)
     s.measured += s.live
     note_costs(slot, s)
 
@@ -68,7 +74,6 @@ def refresh_costs(slot: int, s: AutomaticStructures) -> None:
 def note_costs(slot: int, s: AutomaticStructures) -> None:
     """Make the row of costs of a slot known to all others. Modified in place: s."""
     row, live, cost, least, partner, ids = s.cost[slot], s.live, s.cost, s.least, s.partner, s.id
-    row[slot] = np.inf
     mine = ids[slot]
     for j in range(live):
         value = row[j]
@@ -94,14 +99,7 @@ def find_partner(slot: int, s: AutomaticStructures) -> None:
 def measure_costs(s: AutomaticStructures) -> None:
     """Compute the costs of all pairs, and the smallest of each. Modified in place: s."""
     for i in range(s.live):
-        row, mass, own, lane = s.cost[i], same(s.mass[i]), s.z[i // LANES], i % LANES
-        for b in range((s.live + LANES - 1) // LANES):
-            q, block = same(0.0), s.z[b]
-            for c in range(s.d):
-                offset = load(block, c) - own[c, lane]
-                q += offset * offset
-            store(merge_costs(mass, load(s.mass, b * LANES), q), row, b * LANES)
-        row[i] = np.inf
+        write_costs(i, s)
         find_partner(i, s)
 
 

@@ -38,8 +38,7 @@ def renew_metric(s: AutomaticStructures) -> None:
         s.metric[0] = per_width / np.sqrt(pooled[0] * per_width**2 + _RIDGE**2)
     else:
         W = per_width[:, np.newaxis] * pooled * per_width + _RIDGE**2 * np.eye(s.d)
-        s.metric[:] = np.linalg.inv(np.linalg.cholesky(W)) * per_width
-        s.metric[:] = np.tril(s.metric)
+        s.metric[:] = np.tril(np.linalg.inv(np.linalg.cholesky(W))) * per_width
     write_z(s, in_metric(s, mean))
 
 

@@ -14,8 +14,8 @@ from spclust.state.automatic_structures import AutomaticStructures
 
 
 @part
-def found(slot: int, s: AutomaticStructures) -> None:
-    """The moments of the point alone. Modified in place: s."""
+def write_point(slot: int, s: AutomaticStructures) -> None:
+    """Give a slot the moments of the point alone. Modified in place: s."""
     block, lane = s.z[slot // LANES], slot % LANES
     for c in range(s.d):
         s.mean[slot, c] = s.point[c]

@@ -16,14 +16,14 @@ from spclust.arrays import Floats
 from spclust.auto.distance import into_metric, write_coordinates, write_distances
 from spclust.auto.home import distance_from_home
 from spclust.auto.merge_cost import cheapest_pair, connect_point, merge_costs, refresh_costs
-from spclust.auto.moments import add_moments, add_point, found
-from spclust.auto.removal import remove_forgotten
+from spclust.auto.moments import add_moments, add_point, write_point
+from spclust.auto.removal import remove_forgotten, restart_clocks
 from spclust.jit.decorators import outlined, part
 from spclust.numerics.eight import LANES, load, same, store
 from spclust.numerics.smallest import first_smallest
 from spclust.state.automatic_structures import AutomaticStructures, missed_points
+from spclust.state.structures import POINT
 
-POINT = -1  # in place of a slot: the point that is being learnt
 _LARGEST_POINT_MASS = 2.0**20  # then all masses are divided by a power of two, which is exact
 _LONGEST_GAP = 500.0  # half-lives: what is older has no influence left
 _LEAST_MASS = 1e-100  # of a structure that faded long ago
@@ -108,13 +108,13 @@ def pass_time(half_lives: float, s: AutomaticStructures) -> None:
 def divide_masses(s: AutomaticStructures) -> None:
     """Divide all masses by a power of two, so that a point has one of 1 to 2.
 
-    What was missed until now is kept, and clocks start anew: beside the inverse of masses of long
-    ago those of today would not count. Modified in place: s.
+    Clocks start anew: beside the inverse of masses of long ago those of today would not count.
+    Modified in place: s.
     """
+    restart_clocks(s)
     factor = 2.0 ** -np.floor(np.log2(s.point_mass))
     s.point_mass *= factor
     for i in range(s.live):
-        s.missed[i], s.clock_then[i] = missed_points(i, s), 0.0
         s.mass[i] = max(s.mass[i] * factor, _LEAST_MASS)
         s.least[i] *= factor * factor
         for j in range(s.live):
@@ -124,7 +124,6 @@ def divide_masses(s: AutomaticStructures) -> None:
                 s.scatter[i, r, c] *= factor
     for k in range(s.clusters):
         s.cluster_mass[k] = max(s.cluster_mass[k] * factor, _LEAST_MASS)
-        s.cluster_clock[k] = 0.0
 
 
 @part
@@ -192,7 +191,7 @@ def merge(older: int, newer: int, s: AutomaticStructures) -> tuple[int, int]:
 @part
 def insert(slot: int, s: AutomaticStructures) -> None:
     """Give the point a structure of its own. Modified in place: s."""
-    found(slot, s)
+    write_point(slot, s)
     s.id[slot], s.cluster[slot] = s.seen, s.point_cluster
     s.missed[slot], s.clock_then[slot] = 0.0, s.cluster_clock[s.point_cluster]
     # Until the next renewal it is no home, unless there has been no renewal yet.

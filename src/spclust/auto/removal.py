@@ -20,6 +20,15 @@ _BOTH = 0.4
 
 
 @part
+def restart_clocks(s: AutomaticStructures) -> None:
+    """Let the clocks of all clusters start anew; what was missed is kept. Modified in place: s."""
+    for i in range(s.live):
+        s.missed[i], s.clock_then[i] = missed_points(i, s), 0.0
+    for k in range(s.n):
+        s.cluster_clock[k] = 0.0
+
+
+@part
 def is_forgotten(slot: int, s: AutomaticStructures) -> bool:
     """True if a structure has faded, or if its cluster has gone on without it."""
     mass, missed = s.mass[slot] / s.point_mass, missed_points(slot, s)

@@ -13,13 +13,9 @@ from spclust.auto.evidence import clusters_of
 from spclust.auto.home import find_reaches
 from spclust.auto.merge_cost import measure_costs
 from spclust.auto.metric import renew_metric
-from spclust.auto.removal import remove_forgotten
+from spclust.auto.removal import remove_forgotten, restart_clocks
 from spclust.jit.decorators import kernel
-from spclust.state.automatic_structures import (
-    AutomaticStructures,
-    automatic_in_kernel,
-    missed_points,
-)
+from spclust.state.automatic_structures import AutomaticStructures, automatic_in_kernel
 
 _GROWTH = 1.2
 _OFTEN = 5  # renewals between two of the metric, at the least
@@ -82,23 +78,20 @@ def measure_in(memory: Floats) -> None:
 
 
 @kernel
-def keep_missed(memory: Floats) -> None:
-    """Keep what structures have missed so far, before clocks start anew. Modified: the state."""
-    s = automatic_in_kernel(memory)
-    for i in range(s.live):
-        s.missed[i], s.clock_then[i] = missed_points(i, s), 0.0
+def restart_clocks_of(memory: Floats) -> None:
+    """Let the clocks of all clusters start anew. Modified in place: the state."""
+    restart_clocks(automatic_in_kernel(memory))
 
 
 def assign(s: AutomaticStructures, labels: Integers) -> None:
     """Assign the structures to clusters, by labels (k,), -1 for none. Modified in place: s.
 
-    What they missed until now is kept; the clocks of the clusters start anew. Strays share one.
+    The clocks of the clusters start anew. Strays share one.
     """
     k = s.live
-    keep_missed(s.memory)
+    restart_clocks_of(s.memory)
     clusters = int(labels.max(initial=-1)) + 1
     s.cluster[:k] = np.where(labels >= 0, labels, clusters)
     s.clusters = clusters + int(np.any(labels < 0))
-    s.cluster_clock[:] = 0.0
     s.cluster_mass[:] = 0.0
     np.add.at(s.cluster_mass, s.cluster[:k], s.mass[:k])
