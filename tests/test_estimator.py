@@ -22,7 +22,7 @@ from spclust.algorithm import kernels
 from spclust.estimators import fit as fit_module
 from spclust.estimators import last_batch as last_rows
 from spclust.parameters import DEFAULTS, TABLE
-from spclust.stream import stream as stream_module
+from spclust.stream import flat_rows
 from spclust.stream.automatic_query import AutomaticQuery
 
 VARIANTS = [
@@ -169,7 +169,7 @@ class Interrupted(np.ndarray):
 
 
 def test_an_interrupted_batch_leaves_a_sound_model_that_knows_what_it_learnt(X, monkeypatch):
-    monkeypatch.setattr(stream_module, "_LARGEST_CHUNK", 100)
+    monkeypatch.setattr(flat_rows, "_MOST_ROWS", 100)
     model = SPC(10, gamma=1.0, scale=1.0).fit(X)
     monkeypatch.setattr(fit_module, "checked_rows", lambda *_, **__: X.view(Interrupted))
     with pytest.raises(KeyboardInterrupt):

@@ -8,7 +8,7 @@ from spclust.arrays import Floats
 from spclust.covariance import union
 from spclust.jit.decorators import kernel
 from spclust.numerics import cholesky
-from spclust.parameters import validate
+from spclust.parameters import exponent_of, validate
 
 _TINY = np.finfo(float).tiny
 
@@ -81,7 +81,7 @@ def typicality(
             f"x must have shape ({mean.size},) or (n, {mean.size}) like mu, "
             f"but has shape {points.shape}."
         )
-    p = eq.exponent(m)
+    p = exponent_of(m)
     u = np.empty(len(np.atleast_2d(points)))
     for i, point in enumerate(np.atleast_2d(points)):
         # Halved first: the difference of two finite numbers may overflow.

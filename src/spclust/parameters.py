@@ -4,6 +4,7 @@ Every interface reads this table: the scikit-learn estimators, River, the comman
 """
 
 import math
+import sys
 from collections.abc import Mapping
 from datetime import timedelta
 from numbers import Integral, Real
@@ -237,6 +238,17 @@ def resolved_outlier_nlt(outlier_nlt: float | str | None, scale: Any) -> float |
     if isinstance(outlier_nlt, str):
         return NOVEL_NLT if is_automatic(scale) else None
     return outlier_nlt
+
+
+def exponent_of(m: float) -> float:
+    """The exponent 1/(m-1) of Eq. (1), without the rounding error of m - 1 where it shows.
+
+    m = 1.4 means 2.5, not 2.500000000000001: half-integers have a fast power.
+    """
+    p = 1.0 / (m - 1.0)
+    nearest = round(2.0 * p) / 2.0
+    rounding_error = 4.0 * sys.float_info.epsilon * p / (m - 1.0)
+    return nearest if 0.0 < nearest < 50.0 and abs(p - nearest) <= rounding_error else p
 
 
 def half_life_number(half_life: float | timedelta | None) -> float:

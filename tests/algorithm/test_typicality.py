@@ -10,12 +10,12 @@ from spclust.algorithm import typicality as typicality_module
 from spclust.algorithm.typicality import (
     LARGEST_ODDS,
     SMALLEST_ODDS,
-    exponent,
     mahalanobis_sq,
     nlt_from_odds,
 )
 from spclust.numerics.eight import load, store
 from spclust.numerics.powers import halves_in
+from spclust.parameters import exponent_of
 from tests.parts import compiled
 from tests.strategies import seeds, spd_matrices
 
@@ -57,7 +57,7 @@ def relation_fits(q, q_back, in_logs, out, n):
 
 def odds_of(q, m, in_logs):
     out = np.empty(8)
-    eight_odds(np.full(8, q), exponent(m), in_logs, out)
+    eight_odds(np.full(8, q), exponent_of(m), in_logs, out)
     assert (out == out[0]).all()
     return out[0]
 
@@ -123,7 +123,7 @@ def test_typicality_takes_one_point_or_many():
 
 @given(q=qs, m=ms)
 def test_eq_4_nlt_is_minus_log_typicality_at_any_size(q, m):
-    exact = float(mpmath.log1p(mpmath.mpf(q) ** mpmath.mpf(exponent(m))))
+    exact = float(mpmath.log1p(mpmath.mpf(q) ** mpmath.mpf(exponent_of(m))))
     assert nlt_from_odds(odds_of(q, m, True), True) == pytest.approx(exact, rel=1e-11, abs=1e-300)
     odds = odds_of(q, m, False)
     if SMALLEST_ODDS < odds < LARGEST_ODDS:
@@ -143,7 +143,7 @@ def test_eq_3_distance_is_one_minus_the_product_of_typicalities(u1, u2):
 
 @given(pairs=st.lists(st.tuples(qs, qs), min_size=2, max_size=6), m=ms)
 def test_pair_odds_order_as_exact_distances_do_even_where_they_saturate(pairs, m):
-    p = exponent(m)
+    p = exponent_of(m)
     with mpmath.workdps(60):
         powers = [(mpmath.mpf(a) ** p, mpmath.mpf(b) ** p) for a, b in pairs]
         exact = [a + b + a * b for a, b in powers]
@@ -164,12 +164,12 @@ def test_identical_structures_are_at_distance_zero_in_both_forms():
     ("m", "p"), [(1.5, 2.0), (1.4, 2.5), (2.0, 1.0), (1.1, 10.0), (3.0, 0.5), (1.2, 5.0)]
 )
 def test_exponent_is_the_number_that_the_decimal_m_means(m, p):
-    assert exponent(m) == p
+    assert exponent_of(m) == p
 
 
 @given(m=st.floats(1.001, 100.0))
 def test_exponent_is_otherwise_one_over_m_minus_one(m):
-    assert exponent(m) == pytest.approx(1.0 / (m - 1.0), rel=1e-12 / (m - 1.0))
+    assert exponent_of(m) == pytest.approx(1.0 / (m - 1.0), rel=1e-12 / (m - 1.0))
 
 
 @given(q=st.floats(1e-10, 1e10), p=st.sampled_from([0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.5, 2.7, 0.3]))

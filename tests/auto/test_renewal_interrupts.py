@@ -5,17 +5,17 @@ import pytest
 
 from spclust import SPC
 from spclust.auto import renewal
-from spclust.stream import automatic_stream
+from spclust.stream import automatic_stream, flat_rows
 from tests.auto.automatic_states import memory, two_clusters
 
 
 @pytest.mark.parametrize("half_life", [None, 15.0])
 @pytest.mark.parametrize(
-    "name", ["renew_metric", "measure_in", "set_dues", "remove_from", "keep_missed", "assign"]
+    "name", ["renew_metric", "measure_in", "set_dues", "remove_from", "restart_clocks_of", "assign"]
 )
 def test_an_interrupt_inside_of_a_renewal_leaves_a_whole_state(monkeypatch, name, half_life):
     """Before or after the function has written to the state that it was given."""
-    if half_life is None and name in ("remove_from", "keep_missed", "assign"):
+    if half_life is None and name in ("remove_from", "restart_clocks_of", "assign"):
         return  # these are not called
     X, _ = two_clusters(300)
     whole, whole_function = SPC(10, half_life=half_life).fit(X), getattr(renewal, name)
@@ -45,7 +45,7 @@ def test_an_interrupt_inside_of_a_renewal_leaves_a_whole_state(monkeypatch, name
 
 def test_an_interrupt_between_two_chunks_keeps_what_was_learnt(monkeypatch):
     X, _ = two_clusters(500)
-    monkeypatch.setattr(automatic_stream, "_LARGEST_CHUNK", 100)
+    monkeypatch.setattr(flat_rows, "_MOST_ROWS", 100)
     model, learnt = SPC(20), automatic_stream.AutomaticStream._learn_flat
 
     def learn_flat(stream, rows):

@@ -44,8 +44,9 @@ def test_it_is_told_in_one_line(first_fits):
     line, answer, *kernels = first_fits[0]
     told = LINE.fullmatch(line)[1].split()
     assert told == [str(1 + k) for k in range(len(told))]
-    # A kernel that the other process compiles meanwhile, or has for other types, is not told.
-    assert 3 <= len(told) <= sum(kernel.startswith("compiled") for kernel in kernels)
+    # A kernel that the other process compiles meanwhile, or has for other types, is not told:
+    # all but the first may be.
+    assert 1 <= len(told) <= sum(kernel.startswith("compiled") for kernel in kernels)
     assert answer.startswith("4 [True, True, True, True]")
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from spclust import SPC
-from spclust.stream import query as read_stream
+from spclust.stream import threads as threads_module
 from spclust.stream.threads import in_stretches, shrinking_stretches
 
 
@@ -133,8 +133,8 @@ def _predict_in_child(model, X, answers):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_threads_are_started_anew_in_a_forked_child(X, monkeypatch):
-    monkeypatch.setattr(read_stream, "_WORK_OF_A_THREAD", 1)
-    monkeypatch.setattr(read_stream, "_WORK_OF_A_STRETCH", 1)
+    monkeypatch.setattr(threads_module, "_WORK_OF_A_THREAD", 1)
+    monkeypatch.setattr(threads_module, "_WORK_OF_A_STRETCH", 1)
     model = SPC(10, n_jobs=2).fit(X)
     expected = model.predict(X)  # the parent has its threads now
     context = multiprocessing.get_context("fork")
@@ -151,8 +151,8 @@ def test_threads_are_started_anew_in_a_forked_child(X, monkeypatch):
 @pytest.mark.parametrize("n_jobs", [3, -1])
 def test_threads_change_no_answer(X, monkeypatch, rows, n_jobs):
     alone = SPC(10).fit(X)
-    monkeypatch.setattr(read_stream, "_WORK_OF_A_THREAD", 1)
-    monkeypatch.setattr(read_stream, "_WORK_OF_A_STRETCH", 1)
+    monkeypatch.setattr(threads_module, "_WORK_OF_A_THREAD", 1)
+    monkeypatch.setattr(threads_module, "_WORK_OF_A_STRETCH", 1)
     shared = SPC(10, n_jobs=n_jobs).fit(X)
     assert np.array_equal(shared.predict(X[:rows]), alone.predict(X[:rows]))
     assert np.array_equal(shared.typicality(X[:rows]), alone.typicality(X[:rows]))

@@ -42,17 +42,6 @@ LARGEST_ODDS, SMALLEST_ODDS = 1e145, 1e-290
 LARGEST_LOG = 1e300
 
 
-def exponent(m: float) -> float:
-    """The exponent 1/(m-1) of Eq. (1), without the rounding error of m - 1 where it shows.
-
-    m = 1.4 means 2.5, not 2.500000000000001: half-integers have a fast power.
-    """
-    p = 1.0 / (m - 1.0)
-    nearest = round(2.0 * p) / 2.0
-    rounding_error = 4.0 * float(np.finfo(float).eps) * p / (m - 1.0)
-    return nearest if 0.0 < nearest < 50.0 and abs(p - nearest) <= rounding_error else p
-
-
 @part
 def mahalanobis_sq(offset: Floats, whiten: Floats) -> float:
     """Squared Mahalanobis distance of one offset x - mu (d,). The bracket of Eq. (2), §III-A.

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from spclust.algorithm.typicality import exponent
 from spclust.estimators.fitted import Fitted, outlying
 from spclust.estimators.last_batch import INTERRUPTED, NO_ROWS, LastBatch, outlier_measure, threads
 from spclust.estimators.rows import checked_rows, features_kept_on_failure
@@ -13,6 +12,7 @@ from spclust.jit import notice
 from spclust.parameters import (
     FIXED,
     Params,
+    exponent_of,
     half_life_number,
     is_automatic,
     resolved_outlier_nlt,
@@ -21,6 +21,7 @@ from spclust.parameters import (
 )
 from spclust.state.kinds import kind_for
 from spclust.stream.automatic_stream import AutomaticStream
+from spclust.stream.mode import AnyStream
 from spclust.stream.stream import Stream
 from spclust.tracking.schedule import learn_and_observe
 from spclust.tracking.tracker import Tracker
@@ -31,7 +32,7 @@ def online_parameters(model: Any, d: int, kind: int | None = None) -> Params:
     automatic = is_automatic(model.scale)
     return Params(
         n_structures=resolved_structures(model.n_structures, model.scale),
-        exponent=exponent(float(model.m)),
+        exponent=exponent_of(float(model.m)),
         gamma=float(model.gamma),
         beta=float(model.beta),
         w_min=float(model.w_min),
@@ -42,6 +43,11 @@ def online_parameters(model: Any, d: int, kind: int | None = None) -> Params:
         automatic=automatic,
         half_life=half_life_number(model.half_life),
     )
+
+
+def new_stream(params: Params, d: int) -> AnyStream:
+    """An empty stream of points with d features, in the mode that the parameters have."""
+    return AutomaticStream(params, d) if params.automatic else Stream(params, d)
 
 
 def fit(model: Any, X: Any, t: Any, *, new: bool, gapless: bool) -> None:
@@ -57,9 +63,9 @@ def fit(model: Any, X: Any, t: Any, *, new: bool, gapless: bool) -> None:
         times = None
         if t is not None or last_time is not None:
             times = checked_times(t, len(rows), last_time, new=new)
-        params, automatic = online_parameters(model, rows.shape[1]), is_automatic(model.scale)
+        params = online_parameters(model, rows.shape[1])
         if new:
-            stream = (AutomaticStream if automatic else Stream)(params, rows.shape[1])
+            stream = new_stream(params, rows.shape[1])
             tracker = None if model.track_every is None else Tracker()
         else:
             stream, tracker = model._fitted.stream, model._fitted.tracker

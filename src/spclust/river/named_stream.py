@@ -10,6 +10,7 @@ import numpy as np
 
 from spclust.algorithm.kernels import can_follow
 from spclust.arrays import Floats, Integers
+from spclust.estimators.fit import new_stream
 from spclust.estimators.times import checked_times
 from spclust.parameters import NOVEL_NLT, Params
 from spclust.river.feature_values import Name, in_order, observed_values
@@ -23,7 +24,6 @@ from spclust.stream.missing_features import (
 )
 from spclust.stream.mode import AnyStream
 from spclust.stream.new_features import with_new_features
-from spclust.stream.stream import Stream
 
 # Raised by a point that does not have all features as plain numbers: the slow path finds the cause.
 NOT_COMPLETE = (KeyError, IndexError, StructError, TypeError, ValueError, OverflowError)
@@ -51,7 +51,7 @@ class NamedStream:
     @classmethod
     def begin(cls, names: tuple[Name, ...], params_for: Callable[[int], Params]) -> Self:
         """Return a stream without points."""
-        return cls(names, _new_stream(params_for(len(names)), len(names)))
+        return cls(names, new_stream(params_for(len(names)), len(names)))
 
     def __getstate__(self) -> dict[str, Any]:
         return {"names": self.names, "stream": self.stream}
@@ -127,17 +127,8 @@ class NamedStream:
         """
         found = self._nearest_labels(rows, labels)
         if isinstance(self.stream, AutomaticStream):
-            nlt = [self._nearest_nlt(self.stream, row) for row in rows]
-            found[np.array(nlt) > NOVEL_NLT] = -1
+            found[_nearest_nlt(self.stream, rows) > NOVEL_NLT] = -1
         return found
-
-    def _nearest_nlt(self, stream: AutomaticStream, row: Floats) -> float:
-        missing = np.isnan(row)
-        if missing.all():
-            return 0.0
-        if missing.any():
-            return nearest_nlt_observed(stream, row)
-        return float(stream.nearest_nlt(row[np.newaxis], 1)[0])
 
     def _nearest_labels(self, rows: Floats, labels: Integers) -> Integers:
         observed = ~np.isnan(rows)
@@ -196,10 +187,16 @@ class NamedStream:
                 self.refresh()
 
 
+def _nearest_nlt(stream: AutomaticStream, rows: Floats) -> Floats:
+    """NLT (n,) by the distance of each row to its nearest structure; 0 if it has no feature."""
+    observed, nlt = ~np.isnan(rows), np.zeros(len(rows))
+    complete = observed.all(axis=1)
+    nlt[complete] = stream.nearest_nlt(rows[complete], 1)
+    for i in np.flatnonzero(observed.any(axis=1) & ~complete):
+        nlt[i] = nearest_nlt_observed(stream, rows[i])
+    return nlt
+
+
 def _as_dict(x: Mapping[Name, Any]) -> Mapping[Name, Any]:
     """The point as a plain dictionary: a Counter, say, returns 0 for missing keys."""
     return x if type(x) is dict else dict(x)
-
-
-def _new_stream(params: Params, d: int) -> AnyStream:
-    return AutomaticStream(params, d) if params.automatic else Stream(params, d)

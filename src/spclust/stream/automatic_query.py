@@ -1,6 +1,5 @@
 """Queries of a stream in the automatic mode: they do not change its state."""
 
-from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,11 +13,9 @@ from spclust.auto.home import calibrated_nlt, calibrated_odds
 from spclust.numerics.euclidean_distances import distances
 from spclust.parameters import Params
 from spclust.state.automatic_structures import AutomaticStructures, read_z
+from spclust.stream.flat_rows import flat_chunks
 from spclust.stream.structure_table import StructureTable
-from spclust.stream.threads import in_stretches, shrinking_stretches
-
-# Differences of a feature of a row and of a structure: about 0.2 and 0.15 ms.
-_WORK_OF_A_THREAD, _WORK_OF_A_STRETCH = 400_000, 300_000
+from spclust.stream.threads import for_each_chunk
 
 
 class Scatters(NamedTuple):
@@ -41,7 +38,6 @@ class AutomaticQuery:
     structures: AutomaticStructures
     seen: Any  # points learnt
     _clustering: tuple[int, Integers] | None
-    _chunks: Callable[..., Iterator[tuple[slice, Floats]]]
 
     @property
     def clock(self) -> float | None:
@@ -129,7 +125,7 @@ class AutomaticQuery:
         def fill(part: slice, rows: Floats) -> None:
             kernel(s.memory, rows, position, nearest[part], query_scratch(s.d, s.n))
 
-        self._for_each_chunk(fill, X, threads)
+        for_each_chunk(fill, X, flat_chunks, s.live, threads)
         return nearest
 
     def nlt(
@@ -147,7 +143,7 @@ class AutomaticQuery:
         def fill(part: slice, rows: Floats) -> None:
             kernel(s.memory, rows, group, home[part], query_scratch(s.d, s.n), reaches)
 
-        self._for_each_chunk(fill, X, threads)
+        for_each_chunk(fill, X, flat_chunks, s.live, threads)
         return calibrated_nlt(home, s)
 
     def least_nlt(self, X: Rows, threads: int) -> Floats:
@@ -218,15 +214,3 @@ class AutomaticQuery:
         variances = s.scatter[order, 0] if s.diagonal else np.einsum("kcc->kc", s.scatter[order])
         deviations: Floats = s.unit * np.sqrt(variances / s.mass[order, np.newaxis])
         return deviations
-
-    def _for_each_chunk(self, do: Callable[[slice, Floats], None], X: Rows, threads: int) -> None:
-        """Call `do`, which only reads the state, for each chunk of X, on several threads."""
-
-        def work(start: int, stop: int) -> None:
-            for part, rows in self._chunks(X, start, stop):
-                do(part, rows)
-
-        of_a_row: Any = max(1, self.structures.live * X.shape[1])
-        threads = max(1, min(threads, len(X) * of_a_row // _WORK_OF_A_THREAD))
-        least = max(1, _WORK_OF_A_STRETCH // of_a_row)
-        in_stretches(work, shrinking_stretches(len(X), threads, least), threads)

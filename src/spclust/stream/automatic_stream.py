@@ -3,10 +3,8 @@
 Both have the same methods; the interfaces of the library hold one of them and do no arithmetic.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from spclust.arrays import Floats, Rows
 from spclust.auto.automatic_kernels import automatic_learner
@@ -16,10 +14,8 @@ from spclust.parameters import Params
 from spclust.state.automatic_structures import AutomaticStructures, empty_automatic
 from spclust.stream.automatic_combination import combined_automatically
 from spclust.stream.automatic_query import AutomaticQuery
+from spclust.stream.flat_rows import flat_chunks, with_time_stamps
 from spclust.stream.point_learner import PointLearner
-
-# Rows handed to a kernel at a time: an interrupt is handled between two chunks.
-_LARGEST_CHUNK, _LARGEST_CHUNK_NUMBERS = 65_536, 1_000_000
 
 
 class AutomaticStream(AutomaticQuery):
@@ -80,11 +76,8 @@ class AutomaticStream(AutomaticQuery):
             s.origin[:] = X[0]
             if t is not None:
                 s.clock = float(t[0])
-        for part, rows in self._chunks(X):
-            if t is not None:
-                rows = np.column_stack([t[part], rows.reshape(-1, X.shape[1])]).reshape(-1)
-                rows.flags.writeable = False
-            self._learn_flat(rows)
+        for part, rows in flat_chunks(X):
+            self._learn_flat(rows if t is None else with_time_stamps(rows, t[part]))
 
     def _learn_flat(self, rows: Floats) -> None:
         s, learn = self.structures, automatic_learner()
@@ -112,18 +105,6 @@ class AutomaticStream(AutomaticQuery):
         """What learning one point at a time needs."""
         memory = self.structures.memory
         return PointLearner(automatic_learner(), memory, memory)
-
-    def _chunks(
-        self, X: Rows, start: int = 0, stop: int | None = None
-    ) -> Iterator[tuple[slice, Floats]]:
-        """The rows of X from `start` to `stop`, in pieces that kernels accept, and their slices."""
-        size = max(1, min(_LARGEST_CHUNK, _LARGEST_CHUNK_NUMBERS // X.shape[1]))
-        end = len(X) if stop is None else stop
-        for first in range(start, end, size):
-            part = slice(first, min(first + size, end))
-            rows = np.ascontiguousarray(X[part], dtype=np.float64).reshape(-1)
-            rows.flags.writeable = False
-            yield part, rows
 
 
 def _or_memory_error(params: Params, d: int) -> AutomaticStructures:

@@ -13,10 +13,7 @@ from spclust.parameters import EPS_OF_THE_PAPER, Params
 from spclust.state.scratch import scratch_for, scratch_for_query
 from spclust.state.structures import Structures, means
 from spclust.stream.structure_table import StructureTable
-from spclust.stream.threads import in_stretches, shrinking_stretches
-
-# Differences of a feature of a row and of a structure: about 0.2 and 0.15 ms.
-_WORK_OF_A_THREAD, _WORK_OF_A_STRETCH = 400_000, 300_000
+from spclust.stream.threads import for_each_chunk
 
 
 class StreamQuery:
@@ -119,7 +116,7 @@ class StreamQuery:
         def fill(part: slice, rows: Floats) -> None:
             kernel(s.memory, rows, position, nearest[part], scratch_for_query(s).memory)
 
-        self._for_each_chunk(fill, X, threads)
+        for_each_chunk(fill, X, self._chunks, s.live, threads)
         return nearest
 
     def nlt(self, X: Rows, labels: Integers, n_labels: int, threads: int = 1) -> Floats:
@@ -135,7 +132,7 @@ class StreamQuery:
         def fill(part: slice, rows: Floats) -> None:
             kernel(s.memory, rows, group, nlt[part], scratch_for_query(s).memory)
 
-        self._for_each_chunk(fill, X, threads)
+        for_each_chunk(fill, X, self._chunks, s.live, threads)
         return nlt
 
     def least_nlt(self, X: Rows, threads: int) -> Floats:
@@ -166,18 +163,3 @@ class StreamQuery:
     def means(self) -> Floats:
         """Means (k, d) of the structures, oldest first, in the unit of the data."""
         return means(self.structures, self.order())
-
-    def _for_each_chunk(self, do: Callable[[slice, Floats], None], X: Rows, threads: int) -> None:
-        """Call `do`, which only reads the state, for each chunk of X, on several threads.
-
-        Fewer threads than allowed are used if there is little to do: waking one takes time.
-        """
-
-        def work(start: int, stop: int) -> None:
-            for part, rows in self._chunks(X, start, stop):
-                do(part, rows)
-
-        of_a_row = max(1, self.structures.live * X.shape[1])
-        threads = max(1, min(threads, len(X) * of_a_row // _WORK_OF_A_THREAD))
-        least = max(1, _WORK_OF_A_STRETCH // of_a_row)
-        in_stretches(work, shrinking_stretches(len(X), threads, least), threads)

@@ -6,8 +6,6 @@ The interfaces of the library (scikit-learn and others) hold one of these and do
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from spclust.algorithm import kernels
 from spclust.arrays import Floats, Rows
 from spclust.numerics.memory import aligned_copy
@@ -17,15 +15,11 @@ from spclust.state.kinds import FULL
 from spclust.state.scratch import Scratch, scratch_for
 from spclust.state.structures import Structures
 from spclust.stream.combination import combined
+from spclust.stream.flat_rows import flat_chunks, with_time_stamps
 from spclust.stream.point_learner import PointLearner
 from spclust.stream.query import StreamQuery
 
-# Rows converted and handed to a kernel at a time: large enough to hide the call, small enough
-# that a batch of another type, or of another memory order, never exists twice as a whole, and that
-# an interrupt, which is handled between chunks, is handled within about a second.
-_LARGEST_CHUNK = 65_536
 _CHUNK_WORK = 1e9  # multiplications
-_LARGEST_CHUNK_NUMBERS = 1_000_000
 
 
 class Stream(StreamQuery):
@@ -104,10 +98,7 @@ class Stream(StreamQuery):
         if self.seen == 0 and len(X):
             self.structures.timed = t is not None
         for part, rows in self._chunks(X):
-            if t is not None:
-                rows = np.column_stack([t[part], rows.reshape(-1, X.shape[1])]).reshape(-1)
-                rows.flags.writeable = False
-            self._learn_flat(rows)
+            self._learn_flat(rows if t is None else with_time_stamps(rows, t[part]))
 
     def _learn_flat(self, rows: Floats) -> None:
         row = kernels.learn(self.structures, rows, self.scratch)
@@ -128,16 +119,10 @@ class Stream(StreamQuery):
     def _chunks(
         self, X: Rows, start: int = 0, stop: int | None = None
     ) -> Iterator[tuple[slice, Floats]]:
-        """The rows of X from `start` to `stop`, in pieces that kernels accept, and their slices.
+        """The rows of X from `start` to `stop` in chunks that take about a second at most.
 
-        One after the other, float64 and read-only, whatever X is: kernels compile for one type.
+        An interrupt is handled between two chunks.
         """
         n, d = self.params.n_structures, X.shape[1]
         work = 4 * n * d * d + d**3 if self.params.kind == FULL else 64 * n * d
-        size = max(1, min(_LARGEST_CHUNK, int(_CHUNK_WORK / work), _LARGEST_CHUNK_NUMBERS // d))
-        end = len(X) if stop is None else stop
-        for first in range(start, end, size):
-            part = slice(first, min(first + size, end))
-            rows = np.ascontiguousarray(X[part], dtype=np.float64).reshape(-1)
-            rows.flags.writeable = False
-            yield part, rows
+        return flat_chunks(X, int(_CHUNK_WORK / work), start, stop)

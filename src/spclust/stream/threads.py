@@ -2,10 +2,18 @@
 
 import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
+from typing import Any
+
+from spclust.arrays import Floats, Rows
+
+Chunks = Callable[..., Iterator[tuple[slice, Any]]]
+
+# Differences of a feature of a row and of a structure: about 0.2 and 0.15 ms.
+_WORK_OF_A_THREAD, _WORK_OF_A_STRETCH = 400_000, 300_000
 
 
 @cache
@@ -30,6 +38,25 @@ def shrinking_stretches(rows: int, threads: int, least: int) -> list[int]:
         left = rows - ends[-1]
         ends.append(ends[-1] + min(left, max(least, left // (2 * threads - 1))))
     return ends
+
+
+def for_each_chunk(
+    do: Callable[[slice, Floats], None], X: Rows, chunks: Chunks, structures: int, threads: int
+) -> None:
+    """Call `do`, which only reads the state, for each of the chunks of X, on several threads.
+
+    `chunks(X, start=..., stop=...)` yields chunks and their slices. Fewer threads than allowed are
+    used if there is little to do: waking one takes time.
+    """
+
+    def work(start: int, stop: int) -> None:
+        for part, rows in chunks(X, start=start, stop=stop):
+            do(part, rows)
+
+    of_a_row = max(1, structures * X.shape[1])
+    threads = max(1, min(threads, len(X) * of_a_row // _WORK_OF_A_THREAD))
+    least = max(1, _WORK_OF_A_STRETCH // of_a_row)
+    in_stretches(work, shrinking_stretches(len(X), threads, least), threads)
 
 
 def in_stretches(work: Callable[[int, int], None], ends: list[int], threads: int) -> None:

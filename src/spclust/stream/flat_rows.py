@@ -1,0 +1,33 @@
+"""Rows as kernels take them: one number after the other, float64, read-only, in chunks."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from spclust.arrays import Floats, Rows
+
+_MOST_ROWS, _MOST_NUMBERS = 65_536, 1_000_000
+
+
+def flat_chunks(
+    X: Rows, most: int = _MOST_ROWS, start: int = 0, stop: int | None = None
+) -> Iterator[tuple[slice, Floats]]:
+    """The rows of X from `start` to `stop`, at most so many at a time, and their slices.
+
+    Whatever X is: kernels compile for one type. A chunk is large enough to hide the call, and small
+    enough that a batch of another type, or of another memory order, never exists twice as a whole.
+    """
+    size = max(1, min(_MOST_ROWS, most, _MOST_NUMBERS // X.shape[1]))
+    end = len(X) if stop is None else stop
+    for first in range(start, end, size):
+        part = slice(first, min(first + size, end))
+        rows = np.ascontiguousarray(X[part], dtype=np.float64).reshape(-1)
+        rows.flags.writeable = False
+        yield part, rows
+
+
+def with_time_stamps(rows: Floats, t: Floats) -> Floats:
+    """The same rows, each behind its time stamp (n,)."""
+    stamped = np.column_stack([t, rows.reshape(len(t), -1)]).reshape(-1)
+    stamped.flags.writeable = False
+    return stamped
