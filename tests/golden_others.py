@@ -17,20 +17,11 @@ from spclust import (
     typicality,
 )
 from tests.golden_digests import everything, state
-from tests.golden_streams import blobs, in_batches, in_mode, probes, times, wandering
+from tests.golden_streams.data import blobs, probes, times, wandering
+from tests.golden_streams.learning import in_batches, in_mode
+from tests.golden_streams.table import Streams
 
-OTHERS = {}
-
-
-def stream(name):
-    """Note a stream by its name."""
-
-    def note(function):
-        assert name not in OTHERS
-        OTHERS[name] = function
-        return function
-
-    return note
+OTHERS = Streams()
 
 
 # Models that are merged
@@ -64,7 +55,7 @@ for name, options in {
     "spherical": {"d": 2, "covariance_type": "spherical", "n_structures": 8, "w_min": 0.05},
     "many": {"d": 2, "shards": 11, "n": 2500, "n_structures": 100, "scale": 0.5, "eps": 0.9},
 }.items():
-    stream(f"merged-{name}")(functools.partial(merged, **options))
+    OTHERS.note(f"merged-{name}")(functools.partial(merged, **options))
 
 
 # Detectors of outliers
@@ -107,7 +98,7 @@ for name, options in {
         "d": 7, "covariance_type": "lowrank", "timed": True, "contamination": 0.03, "beta": 0.01},
     "logs": {"d": 1, "m": 1.1, "n_structures": 10, "nlt_max": 5.0, "w_min": 0.03},
 }.items():  # fmt: skip
-    stream(f"outliers-{name}")(functools.partial(outliers, **options))
+    OTHERS.note(f"outliers-{name}")(functools.partial(outliers, **options))
 
 
 # River
@@ -184,7 +175,7 @@ for name, options in {
     "diag": {"d": 4, "covariance_type": "diag", "m": 1.1, "min_samples": 2},
     "spherical": {"d": 3, "covariance_type": "spherical", "m": 3.3, "n_structures": 12},
 }.items():
-    stream(f"river-{name}")(functools.partial(in_river, **options))
+    OTHERS.note(f"river-{name}")(functools.partial(in_river, **options))
 
 
 def river_anomalies(rng, d, come_and_go, **params):
@@ -206,13 +197,13 @@ for name, options in {
     "diag": {"d": 5, "come_and_go": True, "covariance_type": "diag", "gamma": 0.02, "m": 1.1},
     "whole": {"d": 2, "come_and_go": False, "n_structures": 10, "w_min": 0.05},
 }.items():
-    stream(f"river-anomalies-{name}")(functools.partial(river_anomalies, **options))
+    OTHERS.note(f"river-anomalies-{name}")(functools.partial(river_anomalies, **options))
 
 
 # Formulas
 
 
-@stream("formulas")
+@OTHERS.note("formulas")
 def formulas(rng):
     """Typicality, the union of covariances, and rates of decay."""
     for d in (1, 2, 3, 5, 10, 17):

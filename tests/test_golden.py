@@ -11,7 +11,8 @@ import pytest
 
 from tests import golden
 from tests.golden_digests import digest
-from tests.golden_streams import fitted, lines, plain_stream
+from tests.golden_streams.data import lines
+from tests.golden_streams.learning import fitted, plain_stream
 
 FEW = "structures-[12]"  # two streams
 
