@@ -1,10 +1,9 @@
 """Content of a saved state of the paper's mode: scalars by name and type, arrays by shape, too.
 
-This is version 4 of the format; docs/saving.md explains every entry. `automatic_state` has that of
-the automatic mode. A file consists of a header
-and arrays (`container`). The header has the class and its parameters, the names of the features,
-the tracker, and the scalars below; the arrays are those below and the labels of the last batch.
-`estimators.model_file` puts them together.
+This is version 4 of the format; docs/saving.md explains every entry. `automatic_schema` has that of
+the automatic mode. A file consists of a header and arrays (`container`). The header has the class
+and its parameters, the names of the features, the tracker, and the scalars below; the arrays are
+those below and the labels of the last batch. `estimators.model_file` puts them together.
 """
 
 import math
@@ -153,9 +152,8 @@ def rank_of(scalars: Scalars, arrays: Mapping[str, Array]) -> Integers:
     return rank
 
 
-def refuse_other_layouts(scalars: Scalars, rank: Integers, arrays: Mapping[str, Array]) -> None:
+def refuse_other_layouts(expected: Mapping[str, Layout], arrays: Mapping[str, Array]) -> None:
     """Raise RefusedError unless all arrays of a state, and no others, have their shapes."""
-    expected = layouts(scalars, rank)
     for name, layout in expected.items():
         if not layout.fits(arrays.get(name)):
             raise RefusedError(_mismatch(name))

@@ -17,6 +17,7 @@ from spclust.persistence.container import Array, RefusedError
 from spclust.persistence.schema import (
     LARGEST_INTEGER,
     Scalars,
+    layouts,
     packed_sizes,
     rank_of,
     refuse_other_layouts,
@@ -26,12 +27,12 @@ from spclust.state.kinds import FULL, LOWRANK, Room, covariance_extents
 from spclust.state.record import Together
 from spclust.state.structures import Structures
 
-_LARGEST_COUNT = 2**53  # not all integers above are floats, and counts of points are floats
+LARGEST_COUNT = 2**53  # not all integers above are floats, and counts of points are floats
+ROUNDED_UP = 1.001  # a bound that rounding may exceed by a little is multiplied by this
 _LARGEST_AGE = 2.0**62  # ages become integers
 _LARGEST_FLOAT = float(np.finfo(np.float64).max)
 _FARTHEST_DRIFT = 1e300  # sums of two of them are finite
 _ALMOST_ONE = 0.999  # variances are at least 1, and directions 1 long, except for rounding
-_ROUNDED_UP = 1.001
 
 Arrays = Mapping[str, Array]
 
@@ -71,11 +72,11 @@ def refuse_unsound_scalars(scalars: Scalars) -> None:
     counters = (scalars.evaluations, scalars.rescans)
     numbers = (value for value in scalars if isinstance(value, float))
     sound = (
-        all(0 <= count <= _LARGEST_COUNT for count in counts)
+        all(0 <= count <= LARGEST_COUNT for count in counts)
         and all(0 <= counter <= LARGEST_INTEGER for counter in counters)
         and all(math.isfinite(number) for number in numbers)
-        and 1 <= capacity <= _LARGEST_COUNT
-        and 1 <= scalars.n_features <= _LARGEST_COUNT
+        and 1 <= capacity <= LARGEST_COUNT
+        and 1 <= scalars.n_features <= LARGEST_COUNT
         and 1 <= live <= min(capacity + 1, seen)
         and grown <= min(live, capacity)
         and scalars.prune_from <= seen
@@ -83,7 +84,7 @@ def refuse_unsound_scalars(scalars: Scalars) -> None:
         and (scalars.gap >= 0.0 if scalars.timed else scalars.gap == 1.0)
         and _ranks_are_sound(scalars)
     )
-    _demand(sound, "numbers")
+    demand(sound, "numbers")
 
 
 def _ranks_are_sound(scalars: Scalars) -> bool:
@@ -102,7 +103,7 @@ def _ranks_are_sound(scalars: Scalars) -> bool:
 def refuse_unsound_arrays(scalars: Scalars, arrays: Arrays) -> None:
     """Raise RefusedError if the arrays of a state, whose scalars are sound, are not."""
     rank = rank_of(scalars, arrays)
-    refuse_other_layouts(scalars, rank, arrays)
+    refuse_other_layouts(layouts(scalars, rank), arrays)
     _refuse_counts(scalars, arrays)
     _refuse_means(arrays)
     _refuse_covariances(scalars, arrays)
@@ -112,7 +113,8 @@ def refuse_unsound_arrays(scalars: Scalars, arrays: Arrays) -> None:
     _refuse_to_prune_all(scalars, arrays)
 
 
-def _demand(holds: bool, what: str) -> None:
+def demand(holds: bool, what: str) -> None:
+    """Raise RefusedError, in which `what` is named, if a condition does not hold."""
     if not holds:
         raise RefusedError(unsound(what))
 
@@ -122,7 +124,7 @@ def _whole(numbers: Floats) -> Booleans:
     return whole
 
 
-def _within(low: float, numbers: Array, high: float) -> bool:
+def within(low: float, numbers: Array, high: float) -> bool:
     """True if all numbers are from `low` to `high`, and none is NaN; also if there are none."""
     return numbers.size == 0 or bool(numbers.min() >= low and numbers.max() <= high)
 
@@ -130,24 +132,24 @@ def _within(low: float, numbers: Array, high: float) -> bool:
 def _refuse_counts(scalars: Scalars, arrays: Arrays) -> None:
     """Points absorbed, ages, ids and weights."""
     count, age, ids = arrays["count"], arrays["age"], arrays["id"]
-    _demand(
-        _within(1.0, count, _LARGEST_COUNT)
+    demand(
+        within(1.0, count, LARGEST_COUNT)
         and bool(np.all(_whole(count)))
-        and _within(1.0, count[scalars.grown :], 1.0)
+        and within(1.0, count[scalars.grown :], 1.0)
         and int(count.sum()) + scalars.pruned == scalars.seen,
         "counts",
     )
     if scalars.timed:
-        _demand(_within(0.0, age, _LARGEST_FLOAT), "ages")
+        demand(within(0.0, age, _LARGEST_FLOAT), "ages")
     else:
-        _demand(_within(1.0, age, _LARGEST_AGE) and bool(np.all(_whole(age))), "ages")
+        demand(within(1.0, age, _LARGEST_AGE) and bool(np.all(_whole(age))), "ages")
     recent = arrays["recent"]
-    _demand(bool(np.all((recent > 0.0) & (recent <= _ROUNDED_UP * count))), "shares")
-    _demand(_within(0, ids, scalars.seen - 1) and np.unique(ids).size == ids.size, "ids")
+    demand(bool(np.all((recent > 0.0) & (recent <= ROUNDED_UP * count))), "shares")
+    demand(within(0, ids, scalars.seen - 1) and np.unique(ids).size == ids.size, "ids")
     total, damping = arrays["total"], arrays["damping"]
-    _demand(
-        _within(0.0, total, np.inf)
-        and _within(0.0, damping, _LARGEST_FLOAT)
+    demand(
+        within(0.0, total, np.inf)
+        and within(0.0, damping, _LARGEST_FLOAT)
         and bool(np.all(damping > 0.0) and np.all(_ALMOST_ONE * total <= damping)),
         "weights",
     )
@@ -155,18 +157,18 @@ def _refuse_counts(scalars: Scalars, arrays: Arrays) -> None:
 
 def _refuse_means(arrays: Arrays) -> None:
     anchor, drift = arrays["anchor"], arrays["drift"]
-    near = _within(-_FARTHEST_DRIFT, drift, _FARTHEST_DRIFT)
-    _demand(near and bool(np.all(np.isfinite(anchor))), "means")
+    near = within(-_FARTHEST_DRIFT, drift, _FARTHEST_DRIFT)
+    demand(near and bool(np.all(np.isfinite(anchor))), "means")
     with np.errstate(over="ignore"):
-        _demand(bool(np.all(np.isfinite(anchor + drift))), "means")
+        demand(bool(np.all(np.isfinite(anchor + drift))), "means")
 
 
 def _refuse_covariances(scalars: Scalars, arrays: Arrays) -> None:
     """Covariances are finite, and at least 1 in every feature; those of single points are I."""
     g, least, renewals = scalars.grown, arrays["least"], arrays["renewals"]
     covariance, factor = arrays["covariance"], arrays["factor"]
-    _demand(bool(np.all(np.isfinite(factor))), "factors")
-    _demand(
+    demand(bool(np.all(np.isfinite(factor))), "factors")
+    demand(
         bool(np.all(least > 0.0) and np.all(renewals >= 0.0))
         and bool(np.all(least[g:] == 1.0) and np.all(renewals[g:] == 0.0))
         and bool(np.all(np.isfinite(covariance))),
@@ -175,20 +177,20 @@ def _refuse_covariances(scalars: Scalars, arrays: Arrays) -> None:
     if scalars.kind == FULL:
         covariance = np.diagonal(covariance, axis1=1, axis2=2)
     if scalars.kind != LOWRANK:
-        _demand(_within(_ALMOST_ONE, covariance, np.inf), "covariances")
+        demand(within(_ALMOST_ONE, covariance, np.inf), "covariances")
 
 
 def _refuse_directions(scalars: Scalars, rank: Integers, arrays: Arrays) -> None:
     """Directions have unit length and room; the small covariances have positive diagonals."""
     base, directions = arrays["base"], arrays["directions"]
-    _demand(_within(_ALMOST_ONE, base, _LARGEST_FLOAT), "covariances")
-    _demand(bool(np.all(base[scalars.grown :] == 1.0)), "covariances")
-    _demand(len(directions) <= scalars.direction_room, "directions")
+    demand(within(_ALMOST_ONE, base, _LARGEST_FLOAT), "covariances")
+    demand(bool(np.all(base[scalars.grown :] == 1.0)), "covariances")
+    demand(len(directions) <= scalars.direction_room, "directions")
     lengths = np.einsum("ij,ij->i", directions, directions)
-    _demand(_within(_ALMOST_ONE, lengths, 1.0 / _ALMOST_ONE), "directions")
+    demand(within(_ALMOST_ONE, lengths, 1.0 / _ALMOST_ONE), "directions")
     corners = _corners(rank)
     for triangles in (arrays["covariance"], arrays["factor"]):
-        _demand(bool(np.all(triangles[corners] > 0.0)), "covariances")
+        demand(bool(np.all(triangles[corners] > 0.0)), "covariances")
 
 
 def _corners(rank: Integers) -> Integers:
@@ -205,13 +207,13 @@ def _refuse_odds(scalars: Scalars, arrays: Arrays) -> None:
     """No odds are NaN, some pair is within reach, and no pair is below the bound of its row."""
     odds, pair, bound = arrays["odds"], arrays["pair"], arrays["bound"]
     k, least = scalars.live, -np.inf if scalars.in_logs else 0.0
-    _demand(_within(least, odds, np.inf) and _within(least, pair, np.inf), "distances")
+    demand(within(least, odds, np.inf) and within(least, pair, np.inf), "distances")
     smallest = np.full(k, np.inf)
     if k > 1:
         lengths = np.arange(k - 1, 0, -1)
         smallest[:-1] = np.minimum.reduceat(pair, np.cumsum(lengths) - lengths)
-    _demand(bool(np.all((least <= bound) & (bound <= smallest))), "distances")
-    _demand(k == 1 or scalars.stale > 0 or bool(smallest.min() < np.inf), "distances")
+    demand(bool(np.all((least <= bound) & (bound <= smallest))), "distances")
+    demand(k == 1 or scalars.stale > 0 or bool(smallest.min() < np.inf), "distances")
 
 
 def _refuse_to_prune_all(scalars: Scalars, arrays: Arrays) -> None:
@@ -219,4 +221,4 @@ def _refuse_to_prune_all(scalars: Scalars, arrays: Arrays) -> None:
     if scalars.live <= scalars.n_structures and scalars.prune_from == 0:
         return
     light = arrays["total"] < scalars.w_min * arrays["damping"]
-    _demand(not np.all(light & (arrays["id"] >= scalars.prune_from)), "weights")
+    demand(not np.all(light & (arrays["id"] >= scalars.prune_from)), "weights")

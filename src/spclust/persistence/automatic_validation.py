@@ -1,0 +1,94 @@
+"""Validation of a saved state of the automatic mode: refuse what learning cannot have produced."""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from spclust.arrays import Floats
+from spclust.persistence.automatic_schema import AutomaticScalars, automatic_layouts
+from spclust.persistence.container import Array
+from spclust.persistence.schema import refuse_other_layouts
+from spclust.persistence.validation import (
+    LARGEST_COUNT,
+    ROUNDED_UP,
+    demand,
+    refuse_memory,
+    within,
+)
+from spclust.state.automatic_structures import AutomaticStructures, axes_of
+
+_LARGEST_MASS = 1e9  # of a point; all masses are divided long before
+_UNEQUAL, _LEAST_NUMBER = 1e-6, 1e-300
+
+
+def refuse_too_large_automatic(scalars: AutomaticScalars) -> None:
+    """Raise RefusedError if state and copy take more memory than this machine has."""
+    axes = axes_of(scalars.n_structures, scalars.n_features, diagonal=scalars.diagonal)
+    numbers = sum(math.prod(array.shape(axes)) for array in AutomaticStructures.arrays())
+    refuse_memory(2 * 8 * numbers)
+
+
+def refuse_unsound_automatic(scalars: AutomaticScalars, arrays: Mapping[str, Array]) -> None:
+    """Raise RefusedError if a state cannot be the result of learning."""
+    c = scalars
+    demand(
+        1 <= c.live <= min(c.n_structures, c.seen)
+        and c.n_features >= 1
+        and max(c.removed, c.merged, c.measured, c.rescans, c.metric_due) <= LARGEST_COUNT
+        and 1 <= c.clusters <= c.n_structures
+        and c.seen <= c.renewal_due <= c.metric_due
+        and 1.0 <= c.point_mass <= _LARGEST_MASS
+        and c.half_life >= 0.0,
+        "numbers",
+    )
+    refuse_other_layouts(automatic_layouts(scalars), arrays)
+    for name in ("mean", "z", "scatter", "origin", "metric", "missed", "clock_then"):
+        demand(bool(np.all(np.isfinite(arrays[name]))), f"array {name!r}")
+    count, ids, mass = arrays["count"], arrays["id"], arrays["mass"]
+    whole = within(1.0, count, LARGEST_COUNT) and bool(np.all(count == np.floor(count)))
+    demand(whole and int(count.sum()) + c.removed == c.seen, "counts")
+    demand(within(0, ids, c.seen - 1) and np.unique(ids).size == ids.size, "ids")
+    demand(within(0, arrays["cluster"], c.clusters - 1), "clusters")
+    # No point has a larger mass than the last one.
+    light = bool(np.all(mass <= ROUNDED_UP * c.point_mass * count))
+    demand(light and _positive(mass), "masses")
+    demand(_positive(arrays["cluster_mass"], or_zero=True), "masses")
+    demand(bool(np.all(np.isfinite(arrays["cluster_clock"]))), "clocks")
+    demand(_are_scatters(arrays["scatter"], c.diagonal), "scatters")
+    demand(_is_metric(arrays["metric"], c.diagonal), "metric")
+    demand(bool(np.all(np.isin(np.frexp(arrays["unit"])[0], (0.0, 0.5)))), "array 'unit'")
+    for name in ("unit", "width"):
+        demand(_positive(arrays[name], or_zero=True), f"array {name!r}")
+    for name in ("cost", "recent", "reach"):
+        demand(
+            not np.any(np.isnan(arrays[name])) and within(0.0, arrays[name], np.inf), "distances"
+        )
+
+
+def _are_scatters(scatter: Floats, diagonal: bool) -> bool:
+    """True if variances are not negative, and covariances the same on both sides of the diagonal.
+
+    They are added up in two orders, which rounding tells apart.
+    """
+    if diagonal:
+        return _positive(scatter, or_zero=True)
+    variances = np.einsum("kcc->kc", scatter)
+    if not _positive(variances, or_zero=True):
+        return False
+    deviations = np.sqrt(variances)
+    allowed = _UNEQUAL * deviations[:, :, np.newaxis] * deviations[:, np.newaxis] + _LEAST_NUMBER
+    halves = 0.5 * scatter  # their difference does not overflow
+    return bool(np.all(np.abs(halves - halves.transpose(0, 2, 1)) <= allowed))
+
+
+def _is_metric(metric: Floats, diagonal: bool) -> bool:
+    """True if it is lower triangular, or a diagonal, and measures every feature."""
+    if diagonal:
+        return _positive(metric)
+    return _positive(np.diagonal(metric)) and bool(np.all(np.triu(metric, 1) == 0.0))
+
+
+def _positive(numbers: Floats, *, or_zero: bool = False) -> bool:
+    above = numbers >= 0.0 if or_zero else numbers > 0.0
+    return bool(np.all(above & np.isfinite(numbers)))
