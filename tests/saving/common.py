@@ -95,6 +95,18 @@ def covariance_of(i, s):
     return np.concatenate([s.Sigma[i, 0, :t], s.Sigma[i, 0, half : half + t]])
 
 
+def same_models(again, whole):
+    """True if two models are the same, to the last bit, in all that is known of them."""
+    ours, theirs = again.structures_, whole.structures_
+    names = ("mean", "covariance", "weight", "count", "age", "id", "label")
+    return (
+        all(np.array_equal(getattr(ours, name), getattr(theirs, name)) for name in names)
+        and state_of(again) == state_of(whole)
+        and again._stream.params == whole._stream.params
+        and again.to_bytes() == whole.to_bytes()
+    )
+
+
 def slots_behind(s):
     """What is in the slots behind the live ones, and the covariances behind the grown ones."""
     for name, field in Structures.fields.items():

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from spclust import SPC
@@ -87,3 +88,22 @@ def test_a_stored_model_that_is_saved_again_learns_the_same(name, tmp_path):
     again = SPC.load(tmp_path / "again.spc")
     assert digests(again) == digests(model)
     assert digests(continued(again)) == digests(continued(model))
+
+
+def test_a_model_of_format_1_can_be_read_for_ever():
+    """The file was written when there was no other format; every version reads the same."""
+    model = SPC.load(path_of(FIRST))
+    assert model.get_params()["n_structures"] == 5
+    assert model.get_params()["beta"] == 0.01
+    assert model.feature_names_in_.tolist() == ["length", "größe"]
+    assert model.n_samples_seen_ == 60
+    assert model.structures_.count.tolist() == COUNTS
+    assert model.predict(pd.DataFrame(POINTS, columns=["length", "größe"])).tolist() == CLUSTERS
+    assert model.labels_.tolist() == [0] * 30 + [1] * 30
+    assert model.partial_fit(
+        pd.DataFrame(POINTS, columns=["length", "größe"])
+    ).n_samples_seen_ == 60 + len(POINTS)
+
+
+POINTS = [[0.0, 0.0], [10.0, 10.0], [1.0, -1.0], [9.0, 12.0]]
+CLUSTERS, COUNTS = [0, 1, 0, 1], [29, 1, 28, 1, 1]

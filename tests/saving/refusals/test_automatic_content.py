@@ -1,7 +1,5 @@
 """States of the automatic mode that learning cannot have produced are refused in one sentence."""
 
-import re
-
 import numpy as np
 import pytest
 
@@ -16,39 +14,20 @@ from tests.saving.crafted_models import (
     with_arrays,
     works,
 )
+from tests.saving.refusals.common import (
+    crafted_from,
+    every_array_is_needed,
+    refused,
+    with_number,
+)
 
-LABELS = ("nearest", "nlt", "first")
 FULL, DIAGONAL = "automatic full", "automatic diag"
 MISMATCH = "parameters and its state do not match"
 
 
-def refused(data, sentence):
-    """Assert that a model is refused with one sentence."""
-    with pytest.raises(ValueError, match=sentence) as caught:
-        SPC.from_bytes(data)
-    assert re.fullmatch(r"Cannot load a model from these bytes: [^\n]+[^.]\.", str(caught.value))
-
-
 @pytest.mark.parametrize("kind", AUTOMATIC_KINDS)
 def test_every_array_is_needed_and_has_its_shape_and_type(kind):
-    data = model_of(kind).to_bytes()
-    header, arrays = arrays_in(data)
-    assert len(arrays) > 20
-    for name, array in arrays.items():
-        less, more = array[:-1], np.concatenate([array, array[:1]])
-        another = np.ones(array.shape, "<i8" if array.dtype == "<f8" else "<f8")
-        flat = array.reshape(-1, 1) if array.ndim == 1 else array.reshape(-1)
-        for other in (less, more, another, flat):
-            if other.shape == array.shape and other.dtype == array.dtype:
-                continue  # of nothing there is nothing to take away
-            if name in LABELS and other.dtype == array.dtype and other.ndim == 1:
-                continue  # any number of rows may have been learnt
-            crafted = with_arrays(data, header, {**arrays, name: other})
-            refused(crafted, rf"its array '{name}'|its labels do not match")
-        without = {other: arrays[other] for other in arrays if other != name}
-        refused(with_arrays(data, header, without), rf"'{name}' is missing|arrays do not match")
-    more = with_arrays(data, header, {**arrays, "more": arrays["mass"]})
-    refused(more, "it holds arrays that belong to no state")
+    every_array_is_needed(kind, least=20)
 
 
 @pytest.mark.parametrize("kind", AUTOMATIC_KINDS)
@@ -171,12 +150,7 @@ def test_scalars_that_kernels_rely_on_are_checked(name, value, sentence):
     ],
 )
 def test_numbers_that_kernels_rely_on_are_checked(kind, name, index, number, sentence):
-    data = model_of(kind).to_bytes()
-    SPC.from_bytes(data)
-    header, arrays = arrays_in(data)
-    assert np.any(arrays[name][index] != number)
-    arrays[name][index] = number
-    refused(with_arrays(data, header, arrays), sentence)
+    refused(with_number(crafted_from(kind), name, index, number), sentence)
 
 
 def test_a_few_bytes_cannot_ask_for_more_memory_than_there_is(X):

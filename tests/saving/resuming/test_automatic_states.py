@@ -9,20 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spclust import SPC
-from spclust.datasets import make_drifting
-from tests.saving.common import state_of
+from tests.saving.common import same_models, state_of
 from tests.saving.crafted_models import AUTOMATIC_KINDS, sealed, split
+from tests.saving.resuming.common import learns_on, names_and_events_come_back
 from tests.strategies import examples, streams
 
 KINDS = ("auto", "full", "diag", "spherical")
-
-
-def same_models(again, whole):
-    return (
-        state_of(again) == state_of(whole)
-        and again._stream.params == whole._stream.params
-        and again.to_bytes() == whole.to_bytes()
-    )
 
 
 @examples(60)
@@ -32,23 +24,8 @@ def test_learning_goes_on_to_the_last_bit(X, covariance, data):
     half_life = data.draw(st.sampled_from([None, 0.5, 20.0, 1e6]), label="half_life")
     timed = data.draw(st.booleans(), label="timed")
     structures = data.draw(st.sampled_from([1, 2, 7, 12, "auto"]), label="n_structures")
-    t = np.cumsum(np.round(np.random.default_rng(0).exponential(size=2 * len(X)), 1))
     whole = SPC(structures, half_life=half_life, covariance_type=covariance)
-    whole.partial_fit(X[:cut], t=t[:cut] if timed else None)
-    saved = whole.to_bytes()
-    again = SPC.from_bytes(saved)
-    assert again.to_bytes() == saved
-    assert same_models(again, whole)
-    assert np.array_equal(again.labels_, whole.labels_)
-    for rows, times in ((X[cut:], t[cut : len(X)]), (X, t[len(X) :])):
-        if len(rows):
-            again.partial_fit(rows, t=times if timed else None)
-            whole.partial_fit(rows, t=times if timed else None)
-        assert same_models(again, whole)
-    assert np.array_equal(again.labels_, whole.labels_)
-    for model in (again, whole):
-        model.learn_one(X[0], t[-1] + 1.0 if timed else None)
-    assert same_models(again, whole)
+    again = learns_on(whole, X, cut, timed)
     assert np.array_equal(again.typicality(X), whole.typicality(X))
 
 
@@ -104,15 +81,7 @@ def test_another_half_life_counts_from_the_next_point_on(X):
 
 
 def test_names_of_clusters_and_events_come_back():
-    X, _, _ = make_drifting(6000, n_events=3, seed=1)
-    params = {"half_life": 300.0, "track_every": 25}
-    whole, part = SPC(40, **params).fit(X), SPC(40, **params).fit(X[:3010])
-    again = SPC.from_bytes(part.to_bytes())
-    assert again.events_ == part.events_
-    assert np.array_equal(again.cluster_ids_, part.cluster_ids_)
-    again.partial_fit(X[3010:])
-    assert again.events_ == whole.events_
-    assert np.array_equal(again.cluster_ids_, whole.cluster_ids_)
+    names_and_events_come_back(half_life=300.0, track_every=25)
 
 
 @pytest.mark.parametrize("when", ["concurrent", "later"])
