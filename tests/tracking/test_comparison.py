@@ -78,16 +78,23 @@ def test_streams_have_the_events_that_array_operations_see(seed, every, beta, ep
         assert mine.centre == pytest.approx(other.centre, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["full", "diag", "spherical"])
-def test_a_look_shows_what_the_table_of_structures_of_the_automatic_mode_says(kind):
+def look_and_table(model):
+    """A look at a model, once it has learnt rows, and its table; the two must agree."""
     X = np.random.default_rng(0).normal(size=(300, 3)) * [1.0, 20.0, 300.0] + 50.0
-    model = spclust.SPC(12, covariance_type=kind, half_life=100.0).fit(X)
-    table, labels = model.structures_, model.structures_.label
+    table = model.fit(X).structures_
+    labels = table.label
     now = observe(model._stream, labels)
     assert now.seen == 300
     assert now.id.tolist() == table.id.tolist()
     assert now.cluster is labels
     np.testing.assert_allclose(now.mean, table.mean, rtol=1e-12)
+    return now, table
+
+
+@pytest.mark.parametrize("kind", ["full", "diag", "spherical"])
+def test_a_look_shows_what_the_table_of_structures_of_the_automatic_mode_says(kind):
+    model = spclust.SPC(12, covariance_type=kind, half_life=100.0)
+    now, table = look_and_table(model)
     np.testing.assert_allclose(now.weight / now.weight.sum(), table.weight, rtol=1e-12)
     traces = np.trace(table.covariance, axis1=1, axis2=2) / 3.0
     assert np.ptp(traces) > 0.01
@@ -96,14 +103,8 @@ def test_a_look_shows_what_the_table_of_structures_of_the_automatic_mode_says(ki
 
 @pytest.mark.parametrize("kind", ["full", "diag", "spherical", "lowrank"])
 def test_a_look_shows_what_the_table_of_structures_says(kind):
-    X = np.random.default_rng(0).normal(size=(300, 3)) * [1.0, 20.0, 300.0] + 50.0
-    model = SPC(12, scale=1.5, covariance_type=kind, beta=0.001).fit(X)
-    table, labels = model.structures_, model.structures_.label
-    now = observe(model._stream, labels)
-    assert now.seen == 300
-    assert now.id.tolist() == table.id.tolist()
-    assert now.cluster is labels
-    np.testing.assert_allclose(now.mean, table.mean, rtol=1e-12)
+    model = SPC(12, scale=1.5, covariance_type=kind, beta=0.001)
+    now, table = look_and_table(model)
     s, order = model._stream.structures, model._stream.order()
     np.testing.assert_array_equal(now.weight, s.total[order])
     spreads = table._covariances.dense()  # in units of scale, which may be those of the features
