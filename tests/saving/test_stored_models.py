@@ -90,6 +90,11 @@ def test_a_stored_model_that_is_saved_again_learns_the_same(name, tmp_path):
     assert digests(continued(again)) == digests(continued(model))
 
 
+# Of the first file of all: rows to ask about, their clusters, and points of each structure.
+POINTS = [[0.0, 0.0], [10.0, 10.0], [1.0, -1.0], [9.0, 12.0]]
+CLUSTERS, COUNTS = [0, 1, 0, 1], [29, 1, 28, 1, 1]
+
+
 def test_a_model_of_format_1_can_be_read_for_ever():
     """The file was written when there was no other format; every version reads the same."""
     model = SPC.load(path_of(FIRST))
@@ -103,7 +108,3 @@ def test_a_model_of_format_1_can_be_read_for_ever():
     assert model.partial_fit(
         pd.DataFrame(POINTS, columns=["length", "größe"])
     ).n_samples_seen_ == 60 + len(POINTS)
-
-
-POINTS = [[0.0, 0.0], [10.0, 10.0], [1.0, -1.0], [9.0, 12.0]]
-CLUSTERS, COUNTS = [0, 1, 0, 1], [29, 1, 28, 1, 1]
