@@ -257,12 +257,13 @@ class Automatic:
         z -= z.mean(axis=0)
         mass = np.array([s.mass for s in self.S])
         C = np.array([self.A @ self.kept(s.scatter) @ self.A.T / s.mass for s in self.S])
-        labels = clusters_by_evidence(z, mass, C)
+        fades = self.half_life is not None
+        labels = clusters_by_evidence(z, mass, C, fades=fades)
         rng = np.random.default_rng(0)
         for _ in range(12):
             order = rng.permutation(len(z))
             noise = 1.0 + TIE * rng.uniform(-1.0, 1.0, size=z.shape)
-            again = clusters_by_evidence((z * noise)[order], mass[order], C[order])
+            again = clusters_by_evidence((z * noise)[order], mass[order], C[order], fades=fades)
             self.sure &= partition(again, order) == partition(labels, range(len(z)))
         return labels
 

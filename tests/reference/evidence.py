@@ -5,45 +5,63 @@ import numpy as np
 from spclust.auto.cut import automatic_clusters
 
 PLACES, RIPPLE, EMPTY, NEGLIGIBLE, TRIALS = 41, 0.04, 0.1, 40.0, 4.0
+ON_LINE, DEEP, OPEN, CHOSEN, RESOLVED = 0.7, 0.5, 0.85, 1.0, 3
 STRAY = -1
-WIDTH, NEIGHBOURS, DIMENSIONS, ON_EDGE = 0.7, 4, 4, (0.25, 0.5, 0.75)
+WIDTH, BASIN_WIDTH, NEIGHBOURS, DIMENSIONS, ON_EDGE = 0.7, 0.5, 4, 4, (0.25, 0.5, 0.75)
 TINY = 1e-300
 
 
-def clusters_by_evidence(z, mass, covariance):
+def clusters_by_evidence(z, mass, covariance, *, fades):
     """Cluster (k,) of structures with means z (k, d), masses and covariances (k, d, d)."""
     k = len(z)
     if k < 3:
         return np.zeros(k, dtype=int)
-    radius = np.sqrt(np.maximum(np.trace(covariance, axis1=1, axis2=2), 0.0))
+    variance = np.maximum(np.trace(covariance, axis1=1, axis2=2), 0.0) / z.shape[1]
+    radius = np.sqrt(z.shape[1] * variance)
     labels = automatic_clusters(np.ascontiguousarray(z), mass, radius)
-    return merged_until_separate(labels, z, mass, covariance, np.sqrt(2.0 * np.log(TRIALS * k)))
+    border = Border(z, mass, variance, WIDTH)
+    border.add_edges(lambda i, j: labels[i] != labels[j])
+    labels = merged_until_separate(labels, z, mass, covariance, border)
+    if z.shape[1] > RESOLVED:
+        return labels
+    border = Border(z, mass, variance, BASIN_WIDTH)
+    border.add_edges(lambda i, j: labels[i] == labels[j] != STRAY)
+    found = np.where(labels == STRAY, STRAY, border.basins())
+    return merged_until_separate(
+        found, z, mass, covariance, border, chosen=CHOSEN, by_border=not fades, strays=False
+    )
 
 
-def merged_until_separate(labels, z, mass, covariance, limit):
+def merged_until_separate(
+    labels, z, mass, covariance, border, *, chosen=0.0, by_border=True, strays=True
+):
     """Merge the least separate two groups, or call one a stray, until all are separate."""
-    border = Border(labels, z, mass, np.trace(covariance, axis1=1, axis2=2) / z.shape[1])
-    labels = labels.copy()
+    labels, d, limit = labels.copy(), z.shape[1], np.sqrt(2.0 * np.log(TRIALS * len(z)))
 
     def judged(a, b):
-        ratio, share = border.separation(labels, a, b)
+        ratio, share = border.separation(labels, a, b, chosen)
         if ratio == np.inf:
             return ratio, share
         on_line, share_on_line = separation(labels, a, b, z, mass, covariance)
-        ratio = on_line if z.shape[1] == 1 else max(ratio, on_line)
-        return ratio, min(share, share_on_line)
+        by_line = on_line > limit and share_on_line < (ON_LINE if d > RESOLVED else DEEP)
+        if d == 1:
+            return np.inf if by_line else on_line, share_on_line
+        by_line = by_line and (d > RESOLVED or share < DEEP)
+        on_border = by_border and ratio > limit and share < OPEN
+        both = np.inf if by_line or on_border else max(ratio, on_line)
+        return both, min(share, share_on_line)
 
     while True:
         groups = sorted(set(labels[labels >= 0]))
         pairs = [(a, b) for a in groups for b in groups if b < a]
         found = [judged(a, b) for a, b in pairs]
         least = min((ratio for ratio, _ in found), default=np.inf)
-        if least > limit:
+        if least == np.inf:
             return labels
         at = max(i for i, (ratio, _) in enumerate(found) if ratio == least)
         (a, b), (_, share) = pairs[at], found[at]
         lighter, heavier = (a, b) if mass[labels == a].sum() < mass[labels == b].sum() else (b, a)
-        labels[labels == lighter] = STRAY if share < EMPTY else heavier
+        labels[labels == lighter] = STRAY if strays and share < EMPTY else heavier
 
 
 def separation(labels, a, b, z, mass, covariance):
@@ -59,7 +77,7 @@ def separation(labels, a, b, z, mass, covariance):
     middle = {g: np.average(place[group == g], weights=n[group == g]) for g in (a, b)}
     offsets = place - np.array([middle[g] for g in group])
     within = np.average(variance + offsets**2, weights=n)
-    places = np.linspace(middle[a] - np.sqrt(within), middle[b] + np.sqrt(within), PLACES)
+    places = np.linspace(middle[a], middle[b], PLACES)
     best_width = within * min(n[group == a].sum(), n[group == b].sum()) ** -0.4
     width = variance + max(best_width, ((places[1] - places[0]) / 2.0) ** 2)
     x = 0.5 * (places[:, np.newaxis] - place) ** 2 / width
@@ -78,35 +96,52 @@ def separation(labels, a, b, z, mass, covariance):
 
 
 class Border:
-    """Density of all structures, round kernels, at each of them and on the edges of the border."""
+    """Density of all structures, round kernels, at each of them and on edges."""
 
-    def __init__(self, labels, z, mass, variance):
-        self.mass, k = mass, len(z)
-        squares = np.sum((z[:, np.newaxis] - z) ** 2, axis=2)
+    def __init__(self, z, mass, variance, width):
+        self.z, self.mass, k = z, mass, len(z)
+        self.squares = squares = np.sum((z[:, np.newaxis] - z) ** 2, axis=2)
         nearest = np.log(np.maximum((squares + np.diag(np.full(k, np.inf))).min(axis=1), TINY)) / 2
-        around = np.argsort(squares, axis=1)[:, : NEIGHBOURS + 1]
+        around = np.argsort(squares, axis=1, kind="stable")[:, : NEIGHBOURS + 1]
         local = np.exp([np.average(nearest[near], weights=mass[near]) for near in around])
         local = np.maximum(local, 1e-3 * np.median(local) + 1e-12)
-        self.widths = np.maximum(variance, 0.0) + (WIDTH * local) ** 2
+        self.widths = variance + (width * local) ** 2
         self.heights = self.widths ** (-min(z.shape[1], DIMENSIONS) / 2)
         self.heights /= self.heights.max()
         self.at_nodes = np.array([self.kernels(row) for row in squares])
         self.density = self.at_nodes @ mass
         self.edges = {}  # kernels at the emptiest place of each
-        for i in range(k):
+
+    def add_edges(self, wanted):
+        """Edges (i, j) of structures for which wanted(i, j) is true, if no third one is between."""
+        z, squares = self.z, self.squares
+        for i in range(len(z)):
             for j in range(i):
                 in_ball = squares[i] + squares[j] < squares[i, j]
                 in_ball[[i, j]] = False
-                if labels[i] != labels[j] and not in_ball.any():
+                if wanted(i, j) and not in_ball.any():
                     places = [z[i] + t * (z[j] - z[i]) for t in ON_EDGE]
                     at = [self.kernels(np.sum((z - x) ** 2, axis=1)) for x in places]
-                    self.edges[i, j] = min(at, key=lambda values: values @ mass)
+                    self.edges[i, j] = min(at, key=lambda values: values @ self.mass)
+
+    def basins(self):
+        """The peak (k,) to which the steepest edges without a valley lead, numbered."""
+        density, above = self.density, np.arange(len(self.z))
+        rise = np.zeros(len(self.z))
+        for edge, at in self.edges.items():
+            low, high = sorted(edge, key=lambda i: density[i])
+            climb = density[high] - density[low]
+            if climb > rise[low] and at @ self.mass >= density[low] * (1.0 - 1e-12):
+                above[low], rise[low] = high, climb
+        while np.any(above[above] != above):
+            above = above[above]
+        return above
 
     def kernels(self, squares):
         x = squares / self.widths / 2
         return np.where(x < NEGLIGIBLE, np.exp(-x), 0.0) * self.heights
 
-    def separation(self, labels, a, b):
+    def separation(self, labels, a, b, chosen):
         """Lower peak against the densest passage, and both sides of all: sd, share of the peak."""
         n, density = self.mass, self.density
         edges = {e: at for e, at in self.edges.items() if {labels[e[0]], labels[e[1]]} == {a, b}}
@@ -121,10 +156,9 @@ class Border:
         depth, drops, largest = 0.0, np.zeros(len(n)), max([*weights.values(), TINY])
         for e, at in edges.items():
             end, weight = min(e, key=lambda i: density[i]), weights[e] / largest
-            depth -= weight * RIPPLE * density[end]
-            if weight > 0.0 and at @ n < density[end]:
-                depth += weight * (density[end] - at @ n)
-                drops += weight * (self.at_nodes[end] - at)
+            dip = self.at_nodes[end] - at
+            depth += weight * (dip @ n - RIPPLE * density[end] - chosen * np.sqrt(dip**2 @ n))
+            drops += weight * dip
         along = depth / np.sqrt(drops**2 @ n + TINY)
         both = np.hypot(max(of_peak, 0.0), max(along, 0.0))
         return both, densest @ n / max(density[peak], TINY)

@@ -12,7 +12,12 @@ dense the border is than counting explains, both in standard deviations:
 
 Nothing but squared distances is needed: |x - z_l|^2 of a place x on an edge follows from those of
 its ends.
+
+The border shows valleys in few dimensions only. In more than three the kernels of a hundred
+structures are as wide as the clusters.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,19 +25,48 @@ from spclust.arrays import Floats, Integers
 from spclust.jit.decorators import allocating
 
 RIPPLE = 0.04  # of a density: what the tiling by structures adds to a uniform one
-_WIDTH = 0.7  # of a kernel, in local distances of neighbours
+RESOLVED = 3  # dimensions, in which kernels are narrower than clusters
 _NEIGHBOURS = 4  # whose nearest distances make up the local one
 _DIMENSIONS = 4  # at most, as the exponent of a volume: data hardly fill more
 _PLACES = (0.25, 0.5, 0.75)  # on an edge
 _NEGLIGIBLE = 40.0  # e^-40 is no density
 _TINY = 1e-300
+_ROUNDING = 1e-12  # of a density
+
+
+class Field(NamedTuple):
+    """The density at all structures, and at the emptiest place of each edge."""
+
+    density: Floats  # (k,) at the structures
+    at_nodes: Floats  # (k, k) the kernels that it is the sum of
+    edges: Integers  # (m, 2) the structures that each edge joins
+    lowest: Floats  # (m,) the density at the emptiest place of each edge
+    at_edges: Floats  # (m, k) the kernels there
+    weights: Floats  # (m,) how much passes there, or how uncertain it is that nothing does
+
+
+@allocating
+def field_of(
+    squares: Floats, mass: Floats, widths: Floats, heights: Floats, edges: Integers
+) -> Field:
+    """The density of structures with squared distances (k, k) and masses (k,), on edges (m, 2).
+
+    With kernels of these squared widths (k,) and heights (k,).
+    """
+    k = mass.size
+    at_nodes, density = np.empty((k, k)), np.empty(k)
+    for i in range(k):
+        density[i] = write_kernels(squares[i], widths, heights, mass, at_nodes[i])
+    at_edges, lowest = passages(squares, mass, widths, heights, edges)
+    weights = passage_weights(at_edges, lowest, mass)
+    return Field(density, at_nodes, edges, lowest, at_edges, weights)
 
 
 @allocating
 def local_distances(squares: Floats, mass: Floats) -> Floats:
     """Local distance (k,) of neighbours: the mean, in logarithms, of nearest distances around."""
     k = mass.size
-    nearest, local = np.empty(k), np.empty(k)
+    nearest, local, left = np.empty(k), np.empty(k), np.empty(k)
     for i in range(k):
         least = np.inf
         for j in range(k):
@@ -40,8 +74,11 @@ def local_distances(squares: Floats, mass: Floats) -> Floats:
                 least = min(least, squares[i, j])
         nearest[i] = 0.5 * np.log(max(least, _TINY))
     for i in range(k):
-        order, total, around = np.argsort(squares[i]), 0.0, 0.0
-        for j in order[: _NEIGHBOURS + 1]:
+        left[:] = squares[i]
+        total, around = 0.0, 0.0
+        for _ in range(min(_NEIGHBOURS + 1, k)):
+            j = int(np.argmin(left))
+            left[j] = np.inf
             total += mass[j]
             around += mass[j] * nearest[j]
         local[i] = np.exp(around / total)
@@ -49,9 +86,12 @@ def local_distances(squares: Floats, mass: Floats) -> Floats:
 
 
 @allocating
-def kernel_shapes(squares: Floats, mass: Floats, variance: Floats, d: int) -> tuple[Floats, Floats]:
-    """Squared widths (k,) and heights (k,), up to a common factor, of all kernels."""
-    widths = variance + (_WIDTH * local_distances(squares, mass)) ** 2
+def kernel_shapes(part: Floats, variance: Floats, d: int) -> tuple[Floats, Floats]:
+    """Squared widths (k,) and heights (k,), up to a common factor, of all kernels.
+
+    `part` (k,) is that of the local distance of neighbours, which is added to the variance (k,).
+    """
+    widths = variance + part**2
     logs = -0.5 * min(d, _DIMENSIONS) * np.log(widths)
     return widths, np.exp(logs - logs.max())
 
@@ -73,23 +113,38 @@ def write_kernels(
 
 
 @allocating
-def border_edges(squares: Floats, labels: Integers) -> Integers:
+def edges_between(squares: Floats, labels: Integers) -> Integers:
     """Edges (m, 2) of structures of different groups with no third one in the ball over them."""
     k = labels.size
     edges, many = np.empty((k * (k - 1) // 2, 2), np.int64), 0
     for i in range(k):
         for j in range(i):
-            if labels[i] == labels[j]:
-                continue
-            alone = True
-            for other in range(k):
-                if other not in (i, j) and squares[i, other] + squares[j, other] < squares[i, j]:
-                    alone = False
-                    break
-            if alone:
+            if labels[i] != labels[j] and ball_is_empty(i, j, squares):
                 edges[many, 0], edges[many, 1] = i, j
                 many += 1
     return edges[:many]
+
+
+@allocating
+def edges_inside(squares: Floats, labels: Integers) -> Integers:
+    """Edges (m, 2) of structures of one cluster with no third one in the ball over them."""
+    k = labels.size
+    edges, many = np.empty((k * (k - 1) // 2, 2), np.int64), 0
+    for i in range(k):
+        for j in range(i):
+            if labels[i] == labels[j] >= 0 and ball_is_empty(i, j, squares):
+                edges[many, 0], edges[many, 1] = i, j
+                many += 1
+    return edges[:many]
+
+
+@allocating
+def ball_is_empty(i: int, j: int, squares: Floats) -> bool:
+    """True if no third structure is in the ball over two of them."""
+    for other in range(squares.shape[0]):
+        if other not in (i, j) and squares[i, other] + squares[j, other] < squares[i, j]:
+            return False
+    return True
 
 
 @allocating
@@ -127,28 +182,19 @@ def passage_weights(at_edges: Floats, lowest: Floats, mass: Floats) -> Floats:
 
 @allocating
 def border_separation(
-    pair: tuple[int, int],
-    labels: Integers,
-    mass: Floats,
-    edges: Integers,
-    at_nodes: Floats,
-    at_edges: Floats,
-    density: Floats,
-    lowest: Floats,
-    weights: Floats,
+    a: int, b: int, labels: Integers, mass: Floats, field: Field, chosen: float
 ) -> tuple[float, float]:
     """How much less dense the border of two groups is than counting explains, and its density.
 
     The first in standard deviations, infinite if they have no border; the second is that of the
-    densest passage, as a share of the lower peak. `at_nodes` (k, k) and `at_edges` (m, k) are the
-    kernels at all structures, of density (k,), and at the emptiest places of the edges, of density
-    `lowest` (m,).
+    densest passage, as a share of the lower peak. `chosen` standard deviations of each valley along
+    the border are expected, because groups end where valleys are.
     """
-    a, b = pair
+    edges, density, lowest = field.edges, field.density, field.lowest
     densest, largest = -1, _TINY
     for e in range(edges.shape[0]):
         if joins(edges[e], a, b, labels):
-            largest = max(largest, weights[e])
+            largest = max(largest, field.weights[e])
             densest = e if densest < 0 or lowest[e] > lowest[densest] else densest
     if densest < 0:
         return np.inf, 0.0
@@ -156,19 +202,21 @@ def border_separation(
     drop, variance = 0.0, 0.0
     everywhere, depth = np.zeros(mass.size), 0.0
     for i in range(mass.size):
-        difference = at_nodes[peak, i] - at_edges[densest, i]
+        difference = field.at_nodes[peak, i] - field.at_edges[densest, i]
         drop += mass[i] * difference
         variance += mass[i] * difference * difference
     of_peak = drop / np.sqrt(variance + 2.0 * (RIPPLE * density[peak]) ** 2 + _TINY)
     for e in range(edges.shape[0]):
         if joins(edges[e], a, b, labels):
-            i, j, weight = edges[e, 0], edges[e, 1], weights[e] / largest
+            i, j, weight = edges[e, 0], edges[e, 1], field.weights[e] / largest
             end = i if density[i] < density[j] else j
-            depth -= weight * RIPPLE * density[end]
-            if lowest[e] < density[end]:
-                depth += weight * (density[end] - lowest[e])
-                for other in range(mass.size):
-                    everywhere[other] += weight * (at_nodes[end, other] - at_edges[e, other])
+            variance = 0.0
+            for other in range(mass.size):
+                difference = field.at_nodes[end, other] - field.at_edges[e, other]
+                everywhere[other] += weight * difference
+                variance += mass[other] * difference * difference
+            depth += weight * (density[end] - lowest[e] - RIPPLE * density[end])
+            depth -= weight * chosen * np.sqrt(variance)
     variance = 0.0
     for i in range(mass.size):
         variance += mass[i] * everywhere[i] * everywhere[i]
@@ -194,3 +242,32 @@ def lower_peak(a: int, b: int, labels: Integers, density: Floats) -> int:
         if labels[i] == b and (of_b < 0 or density[i] > density[of_b]):
             of_b = i
     return of_a if density[of_a] < density[of_b] else of_b
+
+
+@allocating
+def basins(field: Field, labels: Integers) -> Integers:
+    """Basin (k,) of each structure: all steepest ways without a valley lead to one peak.
+
+    -1 where the label (k,) is negative.
+    """
+    k, density = labels.size, field.density
+    above, rise = np.arange(k), np.zeros(k)
+    for e in range(field.edges.shape[0]):
+        low, high = field.edges[e, 0], field.edges[e, 1]
+        if density[low] > density[high]:
+            low, high = high, low
+        climb = density[high] - density[low]
+        if climb > rise[low] and field.lowest[e] >= density[low] * (1.0 - _ROUNDING):
+            above[low], rise[low] = high, climb
+    basin, number, many = np.full(k, -1), np.full(k, -1), 0
+    for i in range(k):
+        if labels[i] < 0:
+            continue
+        peak = i
+        while above[peak] != peak:
+            peak = above[peak]
+        if number[peak] < 0:
+            number[peak] = many
+            many += 1
+        basin[i] = number[peak]
+    return basin

@@ -1,34 +1,57 @@
-"""Clusters by evidence: single linkage proposes groups, and those that are not separate are merged.
+"""Clusters by evidence: groups of structures are proposed; those that are not separate are merged.
 
-`cut.automatic_clusters` proposes. Two groups are separate if the density between them is lower than
-counting explains, either on the line through their centres (`separation`) or along their border
-(`border`). The limit allows for the many pairs of structures between which that may be by chance.
+`cut.automatic_clusters` proposes, by single linkage. Two groups are separate if the density between
+them is lower than counting explains, either along their border (`border`) or on the line through
+their centres (`separation`), where a shallow valley does not count. The limit allows for the many
+pairs of structures between which that may be by chance.
 
 Of two groups that are not separate, the lighter one may be a stray: nothing is between them, but
 it has too few points to be a cluster, such as outliers, or a cluster that has just begun. It
 belongs to no cluster. Otherwise the two are one cluster.
+
+In few dimensions, where the border shows valleys, clusters are then divided: the basins of the
+density are proposed, and judged alike.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from spclust.arrays import Floats, Integers
 from spclust.auto.border import (
-    border_edges,
+    RESOLVED,
+    Field,
+    basins,
     border_separation,
+    edges_between,
+    edges_inside,
+    field_of,
     kernel_shapes,
-    passage_weights,
-    passages,
-    write_kernels,
+    local_distances,
 )
 from spclust.auto.cut import automatic_clusters
 from spclust.auto.separation import separation_of
-from spclust.jit.decorators import kernel
+from spclust.jit.decorators import allocating, kernel
 from spclust.numerics.euclidean_distances import distances
 from spclust.state.automatic_structures import AutomaticStructures, automatic_in_kernel, read_z
 
+_WIDTH, _BASIN_WIDTH = 0.7, 0.5  # of kernels; basins are proposed by the narrowest without ripples
 _TRIALS = 4.0  # places for a valley, for each structure
 _EMPTY = 0.1  # of the density of the lower peak: with less there is nothing between two groups
+# Of the density of the lower peak, what a valley may have at most: on a line; on a line where the
+# border shows valleys, too; and at the densest place of a border.
+_ON_LINE, _DEEP, _OPEN = 0.7, 0.5, 0.85
+_CHOSEN = 1.0  # standard deviations of the valley between two basins, which are chosen by it
 _STRAY = -1
+
+
+class Rules(NamedTuple):
+    """What separates two groups."""
+
+    limit: float  # of the depth of a valley, in standard deviations
+    by_border: bool  # True if a valley along the border does
+    chosen: float  # of `border_separation`
+    strays: bool  # True if a light group that is apart is a stray
 
 
 def clusters_of(s: AutomaticStructures) -> Integers:
@@ -39,10 +62,9 @@ def clusters_of(s: AutomaticStructures) -> Integers:
     mass = s.mass[: s.live] / s.point_mass
     variance = variances_in_metric(s)
     proposed = automatic_clusters(z, mass, np.sqrt(s.d * variance))
-    if proposed.max() == 0:
+    if proposed.max() == 0 and s.d > RESOLVED:
         return proposed
-    limit = float(np.sqrt(2.0 * np.log(_TRIALS * s.live)))
-    return in_order(separate_groups(s.memory, z, mass, variance, proposed, limit))
+    return in_order(separate_groups(s.memory, z, mass, variance, proposed))
 
 
 def variances_in_metric(s: AutomaticStructures) -> Floats:
@@ -58,62 +80,101 @@ def variances_in_metric(s: AutomaticStructures) -> Floats:
 
 @kernel
 def separate_groups(
-    memory: Floats, z: Floats, mass: Floats, variance: Floats, proposed: Integers, limit: float
+    memory: Floats, z: Floats, mass: Floats, variance: Floats, proposed: Integers
 ) -> Integers:
-    """Labels (k,) after the least separate two groups were merged, until all are separate.
+    """Labels (k,) of separate groups: the proposed ones (k,), merged; and basins, merged.
 
     Of structures with means z (k, d), faded counts `mass` (k,) and variances (k,), all in the
-    metric, in `proposed` groups (k,).
+    metric.
     """
     s = automatic_in_kernel(memory)
-    labels = proposed.copy()
-    groups, k = labels.max() + 1, labels.size
-    masses, squares = np.zeros(groups), distances(z)
+    k, d = z.shape
+    squares = distances(z)
     for i in range(k):
-        masses[labels[i]] += mass[i]
         for j in range(k):
             squares[i, j] *= squares[i, j]
-    widths, heights = kernel_shapes(squares, mass, variance, z.shape[1])
-    at_nodes, density = np.empty((k, k)), np.empty(k)
+    limit = np.sqrt(2.0 * np.log(_TRIALS * k))
+    local = local_distances(squares, mass)
+    widths, heights = kernel_shapes(_WIDTH * local, variance, d)
+    field = field_of(squares, mass, widths, heights, edges_between(squares, proposed))
+    labels = merge_groups(proposed, z, mass, field, Rules(limit, True, 0.0, True), s)
+    if d > RESOLVED:
+        return labels
+    widths, heights = kernel_shapes(_BASIN_WIDTH * local, variance, d)
+    field = field_of(squares, mass, widths, heights, edges_inside(squares, labels))
+    # With a half-life, the remains of clusters that have changed are peaks, too.
+    rules = Rules(limit, s.half_life == np.inf, _CHOSEN, False)
+    return merge_groups(basins(field, labels), z, mass, field, rules, s)
+
+
+@allocating
+def merge_groups(
+    groups: Integers, z: Floats, mass: Floats, field: Field, rules: Rules, s: AutomaticStructures
+) -> Integers:
+    """Labels (k,) after the least separate two groups (k,) were merged, until all are separate."""
+    labels = groups.copy()
+    many, k = labels.max() + 1, labels.size
+    masses = np.zeros(many)
     for i in range(k):
-        density[i] = write_kernels(squares[i], widths, heights, mass, at_nodes[i])
-    edges = border_edges(squares, labels)
-    at_edges, lowest = passages(squares, mass, widths, heights, edges)
-    weights = passage_weights(at_edges, lowest, mass)
-    ratio, valley = np.full((groups, groups), np.inf), np.ones((groups, groups))
+        if labels[i] >= 0:
+            masses[labels[i]] += mass[i]
+    # Infinite if two groups are separate.
+    ratio, valley = np.full((many, many), np.inf), np.ones((many, many))
+    touching = np.ones((many, many), np.bool_)
     changed = -1  # all pairs at first, then those of one group
     while True:
-        for i in range(groups):
+        for i in range(many):
             for j in range(i):
-                if changed < 0 or (changed in (i, j) and ratio[i, j] < np.inf):
-                    border, open_share = border_separation(
-                        (i, j), labels, mass, edges, at_nodes, at_edges, density, lowest, weights
-                    )
-                    if border < np.inf:
-                        line, line_share = separation_of(i, j, labels, z, mass, s)
-                        # In one dimension the border is a place on the line.
-                        border = line if z.shape[1] == 1 else max(border, line)
-                        open_share = min(open_share, line_share)
-                    ratio[i, j], valley[i, j] = border, open_share
-        least, a, b = limit, -1, -1
-        for i in range(groups):
+                if touching[i, j] and (changed < 0 or changed in (i, j)):
+                    ratio[i, j], valley[i, j] = judge(i, j, labels, z, mass, field, rules, s)
+                    touching[i, j] = valley[i, j] >= 0.0
+        least, a, b = np.inf, -1, -1
+        for i in range(many):
             for j in range(i):
-                if ratio[i, j] <= least:
+                if ratio[i, j] < np.inf and ratio[i, j] <= least:
                     least, a, b = ratio[i, j], i, j
         if a < 0:
             return labels
         gone, into = (a, b) if masses[a] < masses[b] else (b, a)
-        stray = valley[a, b] < _EMPTY
-        changed = groups if stray else into
+        stray = rules.strays and valley[a, b] < _EMPTY
+        changed = many if stray else into
         for i in range(k):
             if labels[i] == gone:
                 labels[i] = _STRAY if stray else into
         masses[into] += 0.0 if stray else masses[gone]
-        for c in range(groups):
+        for c in range(many):
             i, j = max(gone, c), min(gone, c)
-            if ratio[i, j] < np.inf and not stray and c != into:
-                ratio[max(into, c), min(into, c)] = 0.0  # they may touch now
-            ratio[i, j] = np.inf
+            if touching[i, j] and not stray and c != into:
+                touching[max(into, c), min(into, c)] = True
+            touching[i, j], ratio[i, j] = False, np.inf
+
+
+@allocating
+def judge(
+    a: int,
+    b: int,
+    labels: Integers,
+    z: Floats,
+    mass: Floats,
+    field: Field,
+    rules: Rules,
+    s: AutomaticStructures,
+) -> tuple[float, float]:
+    """How separate two groups are, infinite if enough to be two clusters; the density between them.
+
+    The second as a share of the lower peak; negative if they have no border.
+    """
+    border, open_share = border_separation(a, b, labels, mass, field, rules.chosen)
+    if border == np.inf:
+        return border, -1.0
+    line, line_share = separation_of(a, b, labels, z, mass, s)
+    shallow = _ON_LINE if s.d > RESOLVED else _DEEP
+    by_line = line > rules.limit and line_share < shallow
+    if s.d == 1:  # the border is a place on the line
+        return np.inf if by_line else line, line_share
+    by_line &= s.d > RESOLVED or open_share < _DEEP
+    by_border = rules.by_border and border > rules.limit and open_share < _OPEN
+    return np.inf if by_line or by_border else max(border, line), min(open_share, line_share)
 
 
 def in_order(labels: Integers) -> Integers:

@@ -17,7 +17,7 @@ from spclust.auto.distance import into_metric, write_coordinates, write_distance
 from spclust.auto.home import distance_from_home
 from spclust.auto.merge_cost import cheapest_pair, connect_point, merge_costs, refresh_costs
 from spclust.auto.moments import add_moments, add_point, write_point
-from spclust.auto.removal import remove_forgotten, restart_clocks
+from spclust.auto.removal import leave_cluster, remove_forgotten, restart_clocks
 from spclust.jit.decorators import outlined, part
 from spclust.numerics.eight import LANES, load, same, store
 from spclust.numerics.smallest import first_smallest
@@ -160,7 +160,7 @@ def absorb(slot: int, s: AutomaticStructures) -> None:
     """The structure in a slot absorbs the point. Modified in place: s."""
     own, theirs = s.cluster[slot], s.point_cluster
     if own != theirs:
-        s.cluster_mass[theirs] -= s.point_mass
+        leave_cluster(theirs, s.point_mass, s)
         s.cluster_mass[own] += s.point_mass
     add_point(slot, s)
     s.missed[slot], s.clock_then[slot] = 0.0, s.cluster_clock[own]
@@ -177,7 +177,7 @@ def merge(older: int, newer: int, s: AutomaticStructures) -> tuple[int, int]:
     keeper, other = (older, newer) if s.mass[older] >= s.mass[newer] else (newer, older)
     own, theirs = s.cluster[keeper], s.cluster[other]
     if own != theirs:
-        s.cluster_mass[theirs] -= s.mass[other]
+        leave_cluster(theirs, s.mass[other], s)
         s.cluster_mass[own] += s.mass[other]
     s.missed[keeper] = min(missed_points(keeper, s), missed_points(other, s))
     s.clock_then[keeper] = s.cluster_clock[own]

@@ -29,6 +29,12 @@ def restart_clocks(s: AutomaticStructures) -> None:
 
 
 @part
+def leave_cluster(cluster: int, mass: float, s: AutomaticStructures) -> None:
+    """Take the mass of what leaves a cluster from that of the cluster. Modified in place: s."""
+    s.cluster_mass[cluster] = max(s.cluster_mass[cluster] - mass, 0.0)  # below 0 by rounding only
+
+
+@part
 def is_forgotten(slot: int, s: AutomaticStructures) -> bool:
     """True if a structure has faded, or if its cluster has gone on without it."""
     mass, missed = s.mass[slot] / s.point_mass, missed_points(slot, s)
@@ -60,7 +66,7 @@ def remove_forgotten(s: AutomaticStructures) -> None:
     kept = 0
     for i in range(s.live):
         if stays[i] == 0.0:
-            s.cluster_mass[s.cluster[i]] -= s.mass[i]
+            leave_cluster(s.cluster[i], s.mass[i], s)
             s.removed += int(s.count[i])
             continue
         if kept < i:

@@ -2,11 +2,11 @@
 
 Both are projected onto the line through their centres. There the density of their points is the sum
 of a normal density for each structure, with its mass and its variance along the line, widened by a
-bandwidth. Two clusters have a valley between two peaks. The groups are separate if a valley is
-deeper than counting explains: with the kernels K_p and K_v of the structures at the lower peak and
-in the valley, the difference sum n (K_p - K_v) has the variance sum n (K_p - K_v)^2, because the
-number of points of a structure is a Poisson variable. The largest ratio along the line is
-`separation`.
+bandwidth. Two clusters have a valley between two peaks. How much deeper it is than counting
+explains: with the kernels K_p and K_v of the structures at the lower peak and in the valley, the
+difference sum n (K_p - K_v) has the variance sum n (K_p - K_v)^2, because the number of points of a
+structure is a Poisson variable. The largest ratio between the centres is `separation`; beyond them
+a ring would have peaks.
 """
 
 import numpy as np
@@ -102,8 +102,7 @@ def separation(place: Floats, variance: Floats, n: Floats, second: Booleans) -> 
     for i in range(k):
         within += n[i] * (variance[i] + (place[i] - middle[int(second[i])]) ** 2)
     within /= mass.sum()
-    low = middle[0] - np.sqrt(within)
-    step = (middle[1] + np.sqrt(within) - low) / (_PLACES - 1)
+    low, step = middle[0], (middle[1] - middle[0]) / (_PLACES - 1)
     # The bandwidth that is best for a normal density of so many points, but for a factor near 1;
     # so wide that copies of one point are seen from the nearest place.
     bandwidth = max(within * min(mass[0], mass[1]) ** -0.4, (0.5 * step) ** 2)
