@@ -50,7 +50,7 @@ SLOW = (
     "tests/covariance/test_lowrank.py",
     "tests/covariance/test_small_union.py",
     "tests/covariance/test_unrolled.py",
-    "tests/reproduce/test_modules.py::test_answers_come_from_several_processes",
+    "tests/reproduce/test_modules.py::test_scores_come_from_several_processes",
     "tests/reproduce/test_modules.py::test_every_point_of_a_search_space",
     "tests/state/test_kinds.py",
     "tests/stream/test_combination.py::test_eight_shards",
@@ -67,10 +67,17 @@ SLOW = (
 
 # Tests that share what takes long to prepare go to one process, in groups by how they begin.
 KERNELS = "tests/state/test_kernels.py"  # each of these compiles a kernel that others wait for
+COMMANDS = (  # these fork programs from one process that has imported everything
+    "tests/command/test_checkpoints.py",
+    "tests/command/test_pipes.py",
+    "tests/command/test_terminal.py",
+    "tests/command/test_tour.py",
+    "tests/command/test_bad_input.py::test_an_endless_stream",
+)
 PROGRAMS = (  # these start programs, which take long
     "tests/spark/test_failures.py",
     "tests/reproduce/test_command.py",
-    "tests/command/test_checkpoints.py",
+    COMMANDS[0],
     "tests/spark/test_java.py",
     "tests/jit/test_first_fit.py",
     "tests/jit/test_compilation.py",
@@ -88,6 +95,8 @@ def group_of(nodeid):
     """What a test begins with that belongs to a group, or the test itself."""
     if nodeid.startswith(OF_PARTS):
         return nodeid.split("::")[0]
+    if nodeid.startswith(COMMANDS):
+        return COMMANDS[0]
     return next((start for start in GROUPS if nodeid.startswith(start)), nodeid)
 
 
