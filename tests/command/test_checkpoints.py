@@ -130,7 +130,7 @@ def test_stopped_in_the_middle_and_read_in_other_blocks(data, uninterrupted, tmp
     assert process.wait(timeout=60) == 143
     so_far = (tmp_path / "labels.csv").read_bytes()
     assert uninterrupted[0]["labels.csv"].startswith(so_far)
-    run(*arguments(tmp_path, data, "--read-bytes", 1000))
+    run(*arguments(tmp_path, data, "--read-bytes", 7000))
     assert contents(tmp_path) == uninterrupted[0]
 
 
