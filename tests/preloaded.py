@@ -1,12 +1,13 @@
 """Python programs that start at once: forked from a process that has imported what they need.
 
-`python -m tests.preloaded SOCKET MODULE ...` imports modules, and then serves programs:
+`python -m tests.preloaded SOCKET MODULE` calls `load` of a module, and then serves programs:
 `python -IS tests/preloaded.py SOCKET -m MODULE ARGUMENT ...` does what `python -m MODULE ARGUMENT
 ...` does, with the files, the folder and the environment of whoever asks. It ends with the same
 code or signal, and hands on the signals that it is sent; SIGUSR1 is handed on as SIGKILL.
 """
 
 import gc
+import importlib
 import json
 import os
 import select
@@ -23,10 +24,9 @@ HANDED_ON = {signal.SIGINT: signal.SIGINT, signal.SIGTERM: signal.SIGTERM}
 HANDED_ON[signal.SIGUSR1] = signal.SIGKILL
 
 
-def serve(path, *modules):
+def serve(path, module):
     """Serve programs until standard input ends; return in each of their processes, to run it."""
-    for module in modules:
-        __import__(module)
+    importlib.import_module(module).load()
     gc.freeze()  # else each program would look through all of it, and copy it, when it ends
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(path)
@@ -113,11 +113,11 @@ class Started(subprocess.Popen):
 
 
 @contextmanager
-def preloaded(*modules, environment=None):
-    """The beginning of a command that goes on with -m MODULE, and finds modules imported."""
+def preloaded(module, environment=None):
+    """The beginning of a command that goes on with -m MODULE, and finds everything loaded."""
     with tempfile.TemporaryDirectory() as folder:
         path, root = os.path.join(folder, "socket"), Path(__file__).parents[1]
-        command = [sys.executable, "-m", "tests.preloaded", path, *modules]
+        command = [sys.executable, "-m", "tests.preloaded", path, module]
         options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "start_new_session": True}
         with subprocess.Popen(command, cwd=root, env=environment, **options) as server:
             assert server.stdout.readline() == b"ready\n"

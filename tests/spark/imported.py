@@ -4,15 +4,24 @@ Spark would start one for each stream and fork workers, dozens of them, from ano
 imported nothing: each would take seconds for it.
 """
 
-import numpy as np
-import pandas  # noqa: F401
-import pyarrow.compute  # noqa: F401
-import pyspark.daemon
-import pyspark.sql.streaming.stateful_processor_api_client
-import pyspark.sql.streaming.transform_with_state_driver_worker
-import pyspark.worker  # noqa: F401
+from importlib import import_module
 
-import spclust.spark  # noqa: F401
+import numpy as np
+
 from spclust import SPC
 
-SPC(5).fit_predict(np.eye(20, 2))  # one process compiles, not all workers at once
+MODULES = (
+    "pandas",
+    "pyarrow.compute",
+    "pyspark.daemon",
+    "pyspark.sql.streaming.stateful_processor_api_client",
+    "pyspark.sql.streaming.transform_with_state_driver_worker",
+    "pyspark.worker",
+    "spclust.spark",
+)
+
+
+def load():
+    for name in MODULES:
+        import_module(name)
+    SPC(5).fit_predict(np.eye(20, 2))  # one process compiles, not all workers at once
