@@ -27,7 +27,7 @@ demo: .venv/demo
 	@echo "Running the paper's experiments, about a minute; the first time kernels are compiled."
 	$(BIN)/spclust reproduce --out output/reproduction
 
-# What every change must pass: two to three minutes on two cores, once kernels are compiled.
+# What every change must pass: about a minute and a half on two cores, once kernels are compiled.
 check: lint types fast
 
 test: lint types unit

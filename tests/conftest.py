@@ -35,11 +35,21 @@ SLOW = (
     "tests/jit/test_cache.py::test_kernels_of_two_kinds",
     "tests/jit/test_cache.py::test_of_two_processes",
     "tests/jit/test_internals.py::test_other_versions",
+    "tests/jit/test_internals.py::test_garbage_is_collected",
     "tests/river_interface/test_rivers_checks.py",
+    "tests/river_interface/test_anomaly.py::test_far_outliers_come_first",
+    "tests/river_interface/test_automatic.py::test_features_appear",
+    "tests/river_interface/test_clusterer.py::test_it_is_the_estimator_to_the_last_bit[1-",
+    "tests/river_interface/test_clusterer.py::test_it_is_the_estimator_to_the_last_bit[3-",
+    "tests/river_interface/test_features.py::test_structures_swell_less",
+    "tests/river_interface/test_frames.py::test_rows_of_a_frame",
+    "tests/river_interface/test_page.py",
     "tests/test_benchmarks.py",
     "tests/test_paper.py",
+    "tests/test_quality_benchmark.py::test_a_small_run",
     "tests/saving/test_files.py",
     "tests/saving/refusals/test_any_damage.py",
+    "tests/saving/refusals/test_automatic_content.py::test_any_odd_number",
     "tests/saving/refusals/test_crafted_content.py",
     "tests/saving/refusals/test_damaged_files.py",
     "tests/saving/refusals/test_earlier_versions.py",
@@ -51,18 +61,25 @@ SLOW = (
     "tests/auto/test_automatic.py::test_cuts_single_points",
     "tests/auto/test_automatic.py::test_labels_do_not_depend_on_units",
     "tests/baselines/test_protocol.py::test_scikit_learns_checks",
+    "tests/baselines/test_protocol.py::test_batches_make_no_difference",
     "tests/command/test_bad_input.py::test_an_endless_stream",
+    "tests/command/test_bad_input.py::test_a_command_that_needs_pyarrow",
+    "tests/command/test_bad_input.py::test_reproduce_says",
     "tests/covariance/test_lowrank.py",
     "tests/covariance/test_small_union.py",
+    "tests/covariance/test_union.py",
     "tests/covariance/test_unrolled.py",
-    "tests/reproduce/test_modules.py::test_answers_come_from_several_processes",
+    "tests/reproduce/test_modules.py::test_scores_come_from_several_processes",
     "tests/reproduce/test_modules.py::test_every_point_of_a_search_space",
+    "tests/reproduce/test_modules.py::test_a_search_is_seeded",
     "tests/state/test_kinds.py",
     "tests/stream/test_combination.py::test_eight_shards",
     "tests/test_dask.py",
     "tests/test_estimator.py::test_scikit_learns_checks",
     "tests/outliers/test_detector.py::test_scikit_learns_checks",
     "tests/outliers/test_benchmark.py::test_the_benchmark_runs",
+    "tests/outliers/test_detector.py::test_contamination_of_a_stream",
+    "tests/outliers/test_automatic_detector.py::test_of_a_clean_stream",
     "tests/test_times.py::test_cuts_single_points",
     "tests/test_work.py",
     "tests/tracking/test_comparison.py::test_streams_have_the_events",
@@ -72,10 +89,19 @@ SLOW = (
 
 # Tests that share what takes long to prepare go to one process, in groups by how they begin.
 KERNELS = "tests/state/test_kernels.py"  # each of these compiles a kernel that others wait for
+COMMANDS = (  # these fork programs from one process that has imported everything
+    "tests/command/test_checkpoints.py",
+    "tests/command/test_pipes.py",
+    "tests/command/test_terminal.py",
+    "tests/command/test_tour.py",
+    "tests/command/test_bad_input.py::test_an_endless_stream",
+    "tests/command/test_bad_input.py::test_a_command_that_needs_pyarrow",
+    "tests/command/test_bad_input.py::test_reproduce_says",
+)
 PROGRAMS = (  # these start programs, which take long
     "tests/spark/test_failures.py",
     "tests/reproduce/test_command.py",
-    "tests/command/test_checkpoints.py",
+    COMMANDS[0],
     "tests/spark/test_java.py",
     "tests/jit/test_first_fit.py",
     "tests/jit/test_compilation.py",
@@ -93,6 +119,8 @@ def group_of(nodeid):
     """What a test begins with that belongs to a group, or the test itself."""
     if nodeid.startswith(OF_PARTS):
         return nodeid.split("::")[0]
+    if nodeid.startswith(COMMANDS):
+        return COMMANDS[0]
     return next((start for start in GROUPS if nodeid.startswith(start)), nodeid)
 
 

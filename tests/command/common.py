@@ -13,15 +13,16 @@ import pyarrow.csv as pacsv
 from typer.testing import CliRunner
 
 from spclust.cli import app
+from tests.preloaded import Started
 
 COMMAND = [sys.executable, "-m", "spclust.cli"]
 ENVIRONMENT = {**os.environ, "PYTHONWARNINGS": "error", "COLUMNS": "120"}
 
 
-def spclust(*arguments, **options):
-    """A process of its own, with its output as bytes."""
+def spclust(*arguments, command=COMMAND, **options):
+    """A process of its own, with its output as bytes; `command` may be a preloaded one."""
     return subprocess.run(
-        [*COMMAND, *map(str, arguments)],
+        [*command, *map(str, arguments)],
         env=ENVIRONMENT,
         capture_output=True,
         timeout=120,
@@ -29,8 +30,9 @@ def spclust(*arguments, **options):
     )
 
 
-def started(*arguments, **options):
-    return subprocess.Popen([*COMMAND, *map(str, arguments)], env=ENVIRONMENT, **options)
+def started(*arguments, command=COMMAND, **options):
+    start = subprocess.Popen if command is COMMAND else Started
+    return start([*command, *map(str, arguments)], env=ENVIRONMENT, **options)
 
 
 def run(*arguments, code=0):

@@ -25,14 +25,14 @@ DRIFTING += ["--nlt-max", 0.001, "--track-every", 25, "--columns", "x0,x1"]
 class Terminal:
     """A command in a pseudo-terminal, and what its screen shows."""
 
-    def __init__(self, *arguments, folder=None):
+    def __init__(self, *arguments, folder=None, command=COMMAND):
         self.screen = pyte.Screen(WIDTH, HEIGHT)
         self._stream = pyte.ByteStream(self.screen)
         environment = {**ENVIRONMENT, "TERM": "xterm-256color", "COLUMNS": str(WIDTH)}
         environment.pop("NO_COLOR", None)
         self.process = pexpect.spawn(
-            COMMAND[0],
-            [*COMMAND[1:], *map(str, arguments)],
+            command[0],
+            [*command[1:], *map(str, arguments)],
             env=environment,
             cwd=folder,
             dimensions=(HEIGHT, WIDTH),

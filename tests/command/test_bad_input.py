@@ -187,11 +187,12 @@ def test_bad_rows_are_skipped_or_collected_with_all_there_is_to_know(
     assert collected[2]["why"] == "column 'y' is empty"
 
 
-def test_an_endless_stream_of_bad_rows_is_not_waited_for(tmp_path):
+def test_an_endless_stream_of_bad_rows_is_not_waited_for(tmp_path, quick):
     """The first of them ends the run, though no batch is ever full."""
     bad = 'import sys; print("x\\n1", flush=True)\nwhile True: sys.stdout.write("red\\n" * 1000)'
     with subprocess.Popen([sys.executable, "-c", bad], stdout=subprocess.PIPE) as endless:
-        done = spclust("cluster", "-", "-c", "x", "--on-bad-row", "stop", stdin=endless.stdout)
+        given = ("cluster", "-", "-c", "x", "--on-bad-row", "stop")
+        done = spclust(*given, command=quick, stdin=endless.stdout)
         endless.kill()
     assert done.returncode == 1
     assert b"'-', row 2: column 'x' holds 'red', which is not a number" in done.stderr

@@ -17,7 +17,7 @@ import pytest
 
 from spclust import SPC
 from spclust.persistence import container
-from tests.command.common import csv_file, run, spclust, started, stdin_from, table
+from tests.command.common import COMMAND, csv_file, run, spclust, started, stdin_from, table
 
 # `SPCLUST_KILLS=50 pytest tests/command/test_checkpoints.py` is the long version.
 KILLS = int(os.environ.get("SPCLUST_KILLS", "5"))
@@ -66,13 +66,13 @@ def data(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(data, tmp_path_factory):
+def uninterrupted(data, quick, tmp_path_factory):
     """What a run writes that nobody disturbs, and how long it takes once kernels are compiled."""
     few = with_bad_rows(tmp_path_factory.mktemp("few") / "few.csv", 4000)
     run(*arguments(tmp_path_factory.mktemp("compiling"), few))
     folder = tmp_path_factory.mktemp("uninterrupted")
     began = time.perf_counter()
-    done = spclust(*arguments(folder, data))
+    done = spclust(*arguments(folder, data), command=quick)
     assert done.returncode == 0, done.stderr
     found = contents(folder)
     assert all(found.values())
@@ -80,10 +80,11 @@ def uninterrupted(data, tmp_path_factory):
     return found, time.perf_counter() - began
 
 
-def killed_again_and_again(folder, command, kills, longest, draw):
+def killed_again_and_again(folder, given, quick, kills, longest, draw):
     """Start it, kill it, start it again ...; yield how often it was killed whenever it is done.
 
-    Every other one is killed at any moment of its life, the rest when it has got somewhere.
+    Every other one is killed at any moment of its life, the rest when it has got somewhere. The
+    first one is started as users start it, the others are forked.
     """
     checkpoint, killed = folder / "run.ck", 0
 
@@ -91,8 +92,9 @@ def killed_again_and_again(folder, command, kills, longest, draw):
         return checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
 
     while True:
-        before, process = age(), started(*command, stderr=subprocess.DEVNULL)
-        if killed < kills and killed % 2:
+        before, command = age(), quick if killed else COMMAND
+        process = started(*given, command=command, stderr=subprocess.DEVNULL)
+        if killed < kills and killed % 2 == 0:
             while age() == before and process.poll() is None:
                 time.sleep(0.002)
             time.sleep(draw.uniform(0.0, longest / 10))
@@ -108,11 +110,11 @@ def killed_again_and_again(folder, command, kills, longest, draw):
             checkpoint.unlink()
 
 
-def test_killed_at_random_moments(data, uninterrupted, tmp_path):
+def test_killed_at_random_moments(data, quick, uninterrupted, tmp_path):
     expected, seconds = uninterrupted
     draw = random.Random(os.environ.get("SPCLUST_SEED"))
-    command = arguments(tmp_path, data)
-    for killed in killed_again_and_again(tmp_path, command, KILLS, seconds, draw):
+    given = arguments(tmp_path, data)
+    for killed in killed_again_and_again(tmp_path, given, quick, KILLS, seconds, draw):
         assert contents(tmp_path) == expected
         print(f"{killed} kills so far")
         for name in OUTPUTS:  # nothing of this run is left to help the next one
@@ -128,7 +130,7 @@ def test_stopped_in_the_middle_and_read_in_other_blocks(data, uninterrupted, tmp
     assert process.wait(timeout=60) == 143
     so_far = (tmp_path / "labels.csv").read_bytes()
     assert uninterrupted[0]["labels.csv"].startswith(so_far)
-    run(*arguments(tmp_path, data, "--read-bytes", 1000))
+    run(*arguments(tmp_path, data, "--read-bytes", 7000))
     assert contents(tmp_path) == uninterrupted[0]
 
 

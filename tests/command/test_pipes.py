@@ -1,4 +1,7 @@
-"""Pipes, closed pipes, full disks, files that grow, Ctrl-C: real processes, real signals."""
+"""Pipes, closed pipes, full disks, files that grow, Ctrl-C: real processes, real signals.
+
+One of each kind is started as users start it; the others are forked, which is quick.
+"""
 
 import json
 import os
@@ -11,7 +14,7 @@ import time
 import pytest
 
 from spclust import SPC
-from tests.command.common import COMMAND, ENVIRONMENT, csv_file, run, spclust, started
+from tests.command.common import csv_file, run, spclust, started
 
 ROWS = 60_000
 
@@ -38,9 +41,10 @@ def test_cat_to_the_command_to_another_one(data, tmp_path):
     assert f"{ROWS:,} rows" in done.stderr.decode()  # the summary does not get between labels
 
 
-def test_a_closed_pipe_ends_it_quietly(data, tmp_path):
+def test_a_closed_pipe_ends_it_quietly(data, quick):
     process = started(
         *("cluster", data, "--out", "-", "--batch", 500, "-q"),
+        command=quick,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -100,19 +104,21 @@ def test_a_full_disk_says_so_and_leaves_the_checkpoint_whole(data, small_disk, t
     assert labels.read_bytes() == reference.read_bytes()
 
 
-def test_a_full_device_says_so(data):
-    done = spclust("cluster", data, "--out", "/dev/full", "--out-format", "csv", "-q")
+def test_a_full_device_says_so(data, quick):
+    given = ("cluster", data, "--out", "/dev/full", "--out-format", "csv", "-q")
+    done = spclust(*given, command=quick)
     assert done.returncode == 1
     assert done.stderr.decode() == "spclust: /dev/full: No space left on device.\n"
 
 
-def test_a_file_that_grows_is_followed_until_ctrl_c(data, tmp_path):
+def test_a_file_that_grows_is_followed_until_ctrl_c(data, quick, tmp_path):
     lines = data.read_text().splitlines(keepends=True)
     growing, labels, model = (tmp_path / name for name in ("g.csv", "l.csv", "m.spc"))
     growing.write_text("")
     parameters = ("--columns", "x,y", "--standardise", "--warmup", 90, "--scale", 0.2)
     process = started(
         *("cluster", growing, "--follow", "--out", labels, "--save", model, *parameters, "--json"),
+        command=quick,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     )
@@ -147,10 +153,10 @@ def test_a_file_that_grows_is_followed_until_ctrl_c(data, tmp_path):
     assert (at_once.structures_.mean == followed.structures_.mean).all()
 
 
-def test_a_pipe_is_followed_row_by_row(data):
-    process = subprocess.Popen(
-        [*COMMAND, "cluster", "-", "--follow", "--out", "-", "-q", "--scale", "1", "--eps", "0.95"],
-        env=ENVIRONMENT,
+def test_a_pipe_is_followed_row_by_row(quick):
+    process = started(
+        *("cluster", "-", "--follow", "--out", "-", "-q", "--scale", 1, "--eps", 0.95),
+        command=quick,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )

@@ -4,7 +4,6 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,13 +15,11 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def shell(tmp_path):
+def shell(tmp_path, quick):
     """A shell in which `spclust` is this one."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    (folder / "spclust").write_text(
-        f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m spclust.cli "$@"\n'
-    )
+    (folder / "spclust").write_text(f'#!/bin/sh\nexec {shlex.join(quick)} "$@"\n')
     (folder / "spclust").chmod(0o755)
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
 

@@ -24,7 +24,14 @@ from spclust.formulas import typicality
 print(typicality(np.full(2, 0.5), np.zeros(2), np.eye(2)))
 """
 
-DIGEST = "from spclust.jit.cache import DIGEST\nprint(DIGEST)"
+# The digest that kernels are named by, and those after changes that are asked for, line by line.
+DIGESTS = """
+import sys
+from spclust.jit import cache
+print(cache.DIGEST, flush=True)
+for _ in sys.stdin:
+    print(cache._digest_of_sources(), flush=True)
+"""
 
 
 def replace(file, old, new):
@@ -53,19 +60,27 @@ def test_the_digest_covers_every_file_and_setting(tmp_path):
     """A constant of any package may be part of a kernel."""
     sources = copy_of_sources(tmp_path)
     env = environment(tmp_path / "cache", sources)
-    digests = [output(DIGEST, env)]
-    assert output(DIGEST, env) == digests[0]
-    for name, old, new in (
-        ("numerics/powers.py", '"""\n', '"""\n_UNUSED = 1.0\n'),
-        ("tracking/events.py", "ENOUGH = 4.0", "ENOUGH = 5.0"),
-        ("state/structures.py", '"""\n', '"""\n# Another comment.\n'),
-    ):
-        replace(sources / "spclust" / name, old, new)
-        digests.append(output(DIGEST, env))
-    (sources / "spclust" / "numerics" / "other.py").write_text('"""Nothing."""\n')
-    digests.append(output(DIGEST, env))
-    digests.append(output(DIGEST, {**env, "SPCLUST_NUMBA_INTERNALS": "0"}))
-    assert len(set(digests)) == len(digests)
+    without_internals = output(DIGESTS, {**env, "SPCLUST_NUMBA_INTERNALS": "0"}).strip()
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command(DIGESTS), env=env, text=True, **pipes) as process:
+
+        def digest():
+            print(file=process.stdin, flush=True)
+            return process.stdout.readline().strip()
+
+        digests = [process.stdout.readline().strip()]
+        assert digest() == digests[0]
+        for name, old, new in (
+            ("numerics/powers.py", '"""\n', '"""\n_UNUSED = 1.0\n'),
+            ("tracking/events.py", "ENOUGH = 4.0", "ENOUGH = 5.0"),
+            ("state/structures.py", '"""\n', '"""\n# Another comment.\n'),
+        ):
+            replace(sources / "spclust" / name, old, new)
+            digests.append(digest())
+        (sources / "spclust" / "numerics" / "other.py").write_text('"""Nothing."""\n')
+        digests.append(digest())
+    assert all([*digests, without_internals])
+    assert len({*digests, without_internals}) == len(digests) + 1
 
 
 def test_of_two_processes_one_compiles_and_the_other_loads(tmp_path):
@@ -155,17 +170,24 @@ fcntl.flock = refuse
     assert "compiled _mahalanobis_sq" in kernels
 
 
+QUIET = "import warnings\nwarnings.simplefilter('ignore')\n"  # of divisions by 0
+OF_MODES = {
+    "the paper's": LEARN,
+    "automatic": LEARN.replace("beta=0.1, w_min=0.1, scale=1.0", "half_life=5"),
+}
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """What a process prints in which compilation is switched off, by mode."""
+    env = environment(tmp_path_factory.mktemp("cache"), NUMBA_DISABLE_JIT="1")
+    lines = output(QUIET + "".join(OF_MODES.values()), env).splitlines()
+    return dict(zip(OF_MODES, lines, strict=True))
+
+
 @pytest.mark.slow
-def test_kernels_are_plain_python_where_compilation_is_switched_off(tmp_path):
+@pytest.mark.parametrize("mode", OF_MODES)
+def test_kernels_are_plain_python_where_compilation_is_switched_off(mode, plain, capsys):
     """To step through them; they give what the compiled ones give."""
-    quiet = "import warnings\nwarnings.simplefilter('ignore')\n"  # of divisions by 0
-    plain = output(quiet + LEARN, environment(tmp_path, NUMBA_DISABLE_JIT="1"))
-    assert output(quiet + LEARN, environment()) == plain
-
-
-@pytest.mark.slow
-def test_the_automatic_mode_is_plain_python_too(tmp_path):
-    quiet = "import warnings\nwarnings.simplefilter('ignore')\n"
-    learn = LEARN.replace("beta=0.1, w_min=0.1, scale=1.0", "half_life=5")
-    plain = output(quiet + learn, environment(tmp_path, NUMBA_DISABLE_JIT="1"))
-    assert output(quiet + learn, environment()) == plain
+    exec(OF_MODES[mode], {})
+    assert capsys.readouterr().out.splitlines() == [plain[mode]]

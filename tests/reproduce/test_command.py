@@ -46,7 +46,7 @@ def spclust(*arguments, **environment):
 def out(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reproduction")
     data = os.environ.get("SPCLUST_DATA", Path(__file__).parents[3] / "shared" / "data")
-    size = ("--seeds", SEEDS, "--jobs", 2)
+    size = ("--seeds", SEEDS, "--jobs", 1)  # test_modules.py has several processes
     done = spclust("reproduce", "--out", folder, *size, SPCLUST_DATA=str(data), **NO_NETWORK)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == str(folder / "report.html")

@@ -96,9 +96,14 @@ def test_what_was_found_is_stored_for_every_experiment_and_algorithm():
     assert search.as_json(stored) == search.as_json(search.stored())
 
 
-def test_answers_come_from_several_processes():
-    answers = dict(runs.in_parallel(abs, [-1, -2, -3], 2))
-    assert answers == {-1: 1, -2: 2, -3: 3}
+def test_scores_come_from_several_processes():
+    parameters = runs.cached_experiment("overlapping").paper_parameters
+    jobs = [Run("overlapping", PAPER, seed, parameters) for seed in range(3)]
+    answers = sorted(runs.in_parallel(score, jobs, 2), key=lambda answer: answer[0].seed)
+    assert [job for job, _ in answers] == jobs
+    for job, answer in answers:
+        assert answer.run == job
+        assert answer.scores == score(job).scores
 
 
 @pytest.mark.parametrize("experiment", KEYS)

@@ -7,8 +7,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-# A Java that lives for minutes gains nothing from its optimising compiler, or from more threads.
-QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# A Java that lives for minutes gains nothing from its optimising compiler, from more threads, from
+# a small heap, or from proofs that the classes of Spark are sound.
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xms512m "
+QUICK_JAVA += "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 
 
 def gaussians(points, *, d=2, clusters=6, seed=0):
@@ -53,11 +55,11 @@ def same_grouping(ours, theirs):
     return len(pairs) == len(set(ours)) == len(set(theirs))
 
 
-def session_in(folder, master):
+def session_in(folder, master, python=sys.executable):
     """A Spark session that writes nothing outside of a folder, and listens to this machine only."""
     from pyspark.sql import SparkSession
 
-    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYSPARK_PYTHON"] = str(python)
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["SPARK_SUBMIT_OPTS"] = QUICK_JAVA
     settings = {
@@ -68,7 +70,6 @@ def session_in(folder, master):
         "spark.local.dir": folder / "local",
         "spark.sql.warehouse.dir": folder / "warehouse",
         "spark.sql.shuffle.partitions": "4",
-        "spark.python.daemon.module": "tests.spark.warm_daemon",
     }
     builder = SparkSession.builder
     builder = builder.remote("local[1]") if master == "connect" else builder.master(master)

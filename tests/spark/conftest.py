@@ -1,13 +1,13 @@
 """One Spark session for all tests of this folder, on a Java that the machine or pip has."""
 
-import numpy as np
-import pytest
+import shlex
 
-from spclust import SPC
+import pytest
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'spclust[spark]'")
 
 from spclust.spark.java import NoJavaError, use_java
+from tests.preloaded import preloaded
 from tests.spark.common import session_in
 
 
@@ -27,8 +27,12 @@ def java():
 @pytest.fixture(scope="session")
 def spark(java, tmp_path_factory):
     """Two cores of this machine; what fails is not tried again: new workers take seconds."""
-    SPC(n_structures=5).fit_predict(np.eye(20, 2))  # else all workers compile at once
-    session = session_in(tmp_path_factory.mktemp("spark"), "local[2]")
-    session.sparkContext.setLogLevel("OFF")
-    yield session
-    session.stop()
+    folder = tmp_path_factory.mktemp("spark")
+    with preloaded("tests.spark.imported") as command:
+        python = folder / "python"
+        python.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
+        python.chmod(0o755)
+        session = session_in(folder, "local[2]", python)
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()
