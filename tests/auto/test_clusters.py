@@ -26,17 +26,17 @@ SINGLE = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("half_life", [None, 500])
-@pytest.mark.parametrize("kind", SINGLE)
-def test_one_cluster_is_found_where_there_is_one(kind, half_life):
-    """Of 48 sets or more at most two are divided: 97 % and more of all kinds together."""
-    divided, sets = 0, 0
-    for d in (1, 2, 3, 5, 10, 20)[kind == "ring" :]:
-        for n in (200, 1000, 5000, 20_000):
-            for seed in (0, 1):
-                X = SINGLE[kind](np.random.default_rng([seed, d, n]), n, d)
-                divided += SPC(half_life=half_life).fit(X).n_clusters_ != 1
-                sets += 1
-    assert divided <= 0.05 * sets
+def test_one_cluster_is_found_where_there_is_one(half_life):
+    """In 97 % of all sets. Rings are divided most often."""
+    one = {kind: [] for kind in SINGLE}
+    for kind, points in SINGLE.items():
+        for d in (1, 2, 3, 5, 10, 20)[kind == "ring" :]:
+            for n in (200, 1000, 5000, 20_000):
+                for seed in (0, 1):
+                    X = points(np.random.default_rng([seed, d, n]), n, d)
+                    one[kind].append(SPC(half_life=half_life).fit(X).n_clusters_ == 1)
+    found = np.concatenate(list(one.values()))
+    assert found.mean() >= 0.97, {kind: np.mean(ones) for kind, ones in one.items()}
 
 
 def pair(rng, d, distance, n=1000):

@@ -5,7 +5,7 @@ import numpy as np
 from spclust.auto.cut import automatic_clusters
 
 PLACES, RIPPLE, EMPTY, NEGLIGIBLE, TRIALS = 41, 0.04, 0.1, 40.0, 4.0
-ON_LINE, DEEP, OPEN, CHOSEN, RESOLVED = 0.7, 0.5, 0.85, 1.0, 3
+ON_LINE, OF_HALVES, DEEP, OPEN, CHOSEN, RESOLVED = 0.7, 0.6, 0.5, 0.85, 1.0, 3
 STRAY = -1
 WIDTH, BASIN_WIDTH, NEIGHBOURS, DIMENSIONS, ON_EDGE = 0.7, 0.5, 4, 4, (0.25, 0.5, 0.75)
 TINY = 1e-300
@@ -23,7 +23,7 @@ def clusters_by_evidence(z, mass, covariance, *, fades):
     border.add_edges(lambda i, j: labels[i] != labels[j])
     labels = merged_until_separate(labels, z, mass, covariance, border)
     if z.shape[1] > RESOLVED:
-        return labels
+        return divided_by_halves(labels, z, mass, covariance)
     border = Border(z, mass, variance, BASIN_WIDTH)
     border.add_edges(lambda i, j: labels[i] == labels[j] != STRAY)
     found = np.where(labels == STRAY, STRAY, border.basins())
@@ -62,6 +62,60 @@ def merged_until_separate(
         (a, b), (_, share) = pairs[at], found[at]
         lighter, heavier = (a, b) if mass[labels == a].sum() < mass[labels == b].sum() else (b, a)
         labels[labels == lighter] = STRAY if strays and share < EMPTY else heavier
+
+
+def divided_by_halves(labels, z, mass, covariance):
+    """Divide clusters whose halves are apart, unless their density is a product."""
+    limit, labels, at = np.sqrt(2.0 * np.log(TRIALS * len(z))), labels.copy(), 0
+
+    def apart(half):
+        if not {0, 1} <= set(half):
+            return False
+        ratio, share = separation(half, 0, 1, z, mass, covariance)
+        return ratio > limit and share < OF_HALVES
+
+    def product(half):
+        for side in (0, 1):
+            quarter = halves(half == side, z, mass)
+            if apart(quarter):
+                low, high = (
+                    np.average(z[quarter == q], axis=0, weights=mass[quarter == q]) for q in (0, 1)
+                )
+                if apart(np.where(half == 1 - side, nearer(z, low, high), -1)):
+                    return True
+        return False
+
+    while at <= labels.max():
+        half = halves(labels == at, z, mass)
+        if apart(half) and not product(half):
+            labels[half == 1] = labels.max() + 1
+        else:
+            at += 1
+    return labels
+
+
+def halves(members, z, mass):
+    """Half (k,), 0 or 1, of each member, by 2-means; -1 for all others."""
+    half = np.full(len(z), -1)
+    if members.sum() < 4:
+        return half
+
+    def weightiest(place):
+        return np.where(members, mass * np.sum((z - place) ** 2, axis=1), -1.0).argmax()
+
+    first = weightiest(np.average(z[members], axis=0, weights=mass[members]))
+    means = [z[first], z[weightiest(z[first])]]
+    for _ in range(20):
+        before, half = half, np.where(members, nearer(z, *means), -1)
+        if np.array_equal(half, before) or not {0, 1} <= set(half):
+            break
+        means = [np.average(z[half == q], axis=0, weights=mass[half == q]) for q in (0, 1)]
+    return half
+
+
+def nearer(z, low, high):
+    """1 (k,) for what is nearer to the second place, 0 otherwise."""
+    return (np.sum((z - high) ** 2, axis=1) < np.sum((z - low) ** 2, axis=1)).astype(int)
 
 
 def separation(labels, a, b, z, mass, covariance):

@@ -9,8 +9,8 @@ Of two groups that are not separate, the lighter one may be a stray: nothing is 
 it has too few points to be a cluster, such as outliers, or a cluster that has just begun. It
 belongs to no cluster. Otherwise the two are one cluster.
 
-In few dimensions, where the border shows valleys, clusters are then divided: the basins of the
-density are proposed, and judged alike.
+Then clusters are divided: in few dimensions, where the border shows valleys, the basins of the
+density are proposed, and judged alike; in many, halves are, and judged on the line.
 """
 
 from typing import NamedTuple
@@ -30,7 +30,7 @@ from spclust.auto.border import (
     local_distances,
 )
 from spclust.auto.cut import automatic_clusters
-from spclust.auto.separation import separation_of
+from spclust.auto.separation import divide_by_halves, separation_of
 from spclust.jit.decorators import allocating, kernel
 from spclust.numerics.euclidean_distances import distances
 from spclust.state.automatic_structures import AutomaticStructures, automatic_in_kernel, read_z
@@ -38,9 +38,9 @@ from spclust.state.automatic_structures import AutomaticStructures, automatic_in
 _WIDTH, _BASIN_WIDTH = 0.7, 0.5  # of kernels; basins are proposed by the narrowest without ripples
 _TRIALS = 4.0  # places for a valley, for each structure
 _EMPTY = 0.1  # of the density of the lower peak: with less there is nothing between two groups
-# Of the density of the lower peak, what a valley may have at most: on a line; on a line where the
-# border shows valleys, too; and at the densest place of a border.
-_ON_LINE, _DEEP, _OPEN = 0.7, 0.5, 0.85
+# Of the density of the lower peak, what a valley may have at most: on a line; between halves; on a
+# line where the border shows valleys, too; and at the densest place of a border.
+_ON_LINE, _OF_HALVES, _DEEP, _OPEN = 0.7, 0.6, 0.5, 0.85
 _CHOSEN = 1.0  # standard deviations of the valley between two basins, which are chosen by it
 _STRAY = -1
 
@@ -62,8 +62,6 @@ def clusters_of(s: AutomaticStructures) -> Integers:
     mass = s.mass[: s.live] / s.point_mass
     variance = variances_in_metric(s)
     proposed = automatic_clusters(z, mass, np.sqrt(s.d * variance))
-    if proposed.max() == 0 and s.d > RESOLVED:
-        return proposed
     return in_order(separate_groups(s.memory, z, mass, variance, proposed))
 
 
@@ -99,6 +97,7 @@ def separate_groups(
     field = field_of(squares, mass, widths, heights, edges_between(squares, proposed))
     labels = merge_groups(proposed, z, mass, field, Rules(limit, True, 0.0, True), s)
     if d > RESOLVED:
+        divide_by_halves(labels, z, mass, limit, _OF_HALVES, s)
         return labels
     widths, heights = kernel_shapes(_BASIN_WIDTH * local, variance, d)
     field = field_of(squares, mass, widths, heights, edges_inside(squares, labels))

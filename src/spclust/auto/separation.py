@@ -7,6 +7,11 @@ explains: with the kernels K_p and K_v of the structures at the lower peak and i
 difference sum n (K_p - K_v) has the variance sum n (K_p - K_v)^2, because the number of points of a
 structure is a Poisson variable. The largest ratio between the centres is `separation`; beyond them
 a ring would have peaks.
+
+In many dimensions the same test finds clusters that touch: a cluster is divided into halves, by
+2-means, if they are separate (`divide_by_halves`). But a cluster whose density is a product, with a
+valley along many directions, would be divided without an end. So it stays whole if what divides one
+half divides the other one, too.
 """
 
 import numpy as np
@@ -19,6 +24,8 @@ from spclust.state.automatic_structures import AutomaticStructures
 
 _PLACES = 41  # along the line, where the density is computed
 _NEGLIGIBLE = 40.0  # e^-40 is no density
+_FEWEST = 4  # structures of a cluster that is divided
+_STEPS = 20  # of 2-means, at most
 
 
 @allocating
@@ -26,22 +33,10 @@ def separation_of(
     a: int, b: int, labels: Integers, z: Floats, mass: Floats, s: AutomaticStructures
 ) -> tuple[float, float]:
     """`separation` of two groups on the line through their centres."""
-    k, d = z.shape
-    line, mass_a, mass_b, many = np.zeros(d), 0.0, 0.0, 0
+    k, many = labels.size, 0
     for i in range(k):
-        if labels[i] == a:
-            mass_a += mass[i]
-            many += 1
-        elif labels[i] == b:
-            mass_b += mass[i]
-            many += 1
-    for i in range(k):
-        if labels[i] == a:
-            for c in range(d):
-                line[c] -= mass[i] / mass_a * z[i, c]
-        elif labels[i] == b:
-            for c in range(d):
-                line[c] += mass[i] / mass_b * z[i, c]
+        many += int(labels[i] in (a, b))
+    line = centre(b, labels, z, mass) - centre(a, labels, z, mass)
     length = np.sqrt(dot(line, line, 0))
     if length == 0.0:
         return 0.0, 1.0
@@ -56,6 +51,18 @@ def separation_of(
             n[many], second[many] = mass[i], labels[i] == b
             many += 1
     return separation(place, variance, n, second)
+
+
+@allocating
+def centre(label: int, labels: Integers, z: Floats, mass: Floats) -> Floats:
+    """Mean (d,) of the structures with a label."""
+    total, found = 0.0, np.zeros(z.shape[1])
+    for i in range(labels.size):
+        if labels[i] == label:
+            total += mass[i]
+            for c in range(found.size):
+                found[c] += mass[i] * z[i, c]
+    return found / total
 
 
 @allocating
@@ -142,3 +149,107 @@ def deepest_valley(density: Floats, K: Floats, n: Floats) -> tuple[float, float]
         best = max(best, (depth - ripple) / np.sqrt(variance + 1e-300))
         emptiest = min(emptiest, density[g] / density[peak])
     return best, emptiest
+
+
+@allocating
+def divide_by_halves(
+    labels: Integers, z: Floats, mass: Floats, limit: float, share: float, s: AutomaticStructures
+) -> None:
+    """Divide clusters whose halves are separate, until none has any. Modified in place: labels."""
+    at, many = 0, labels.max() + 1
+    while at < many:
+        half = halves_of(at, labels, z, mass)
+        if are_apart(half, z, mass, limit, share, s) and not is_product(
+            half, z, mass, limit, share, s
+        ):
+            for i in range(labels.size):
+                if half[i] == 1:
+                    labels[i] = many
+            many += 1
+        else:
+            at += 1
+
+
+@allocating
+def halves_of(label: int, labels: Integers, z: Floats, mass: Floats) -> Integers:
+    """Half (k,), 0 or 1, of each structure with a label, by 2-means; -1 for all others.
+
+    It begins with the structures that weigh most at a distance from the mean, and from each other.
+    """
+    half, many = np.full(labels.size, -1), 0
+    for i in range(labels.size):
+        many += int(labels[i] == label)
+    if many < _FEWEST:
+        return half
+    first = weightiest(label, labels, z, mass, centre(label, labels, z, mass))
+    means = np.empty((2, z.shape[1]))
+    means[0], means[1] = z[first], z[weightiest(label, labels, z, mass, z[first])]
+    for _ in range(_STEPS):
+        changed = False
+        for i in range(labels.size):
+            if labels[i] == label:
+                nearer = int(square_distance(z[i], means[1]) < square_distance(z[i], means[0]))
+                changed |= nearer != half[i]
+                half[i] = nearer
+        if not changed or not has_both(half):
+            break
+        for side in range(2):
+            means[side] = centre(side, half, z, mass)
+    return half
+
+
+@allocating
+def weightiest(label: int, labels: Integers, z: Floats, mass: Floats, place: Floats) -> int:
+    """The structure with a label whose mass times squared distance from a place is largest."""
+    best, most = -1, -1.0
+    for i in range(labels.size):
+        if labels[i] == label:
+            weight = mass[i] * square_distance(z[i], place)
+            if weight > most:
+                best, most = i, weight
+    return best
+
+
+@allocating
+def square_distance(a: Floats, b: Floats) -> float:
+    """Squared distance of two places."""
+    total = 0.0
+    for c in range(a.size):
+        total += (a[c] - b[c]) ** 2
+    return total
+
+
+@allocating
+def has_both(half: Integers) -> bool:
+    """True if there are structures of both halves."""
+    return bool(np.any(half == 0)) and bool(np.any(half == 1))
+
+
+@allocating
+def are_apart(
+    half: Integers, z: Floats, mass: Floats, limit: float, share: float, s: AutomaticStructures
+) -> bool:
+    """True if a valley separates two halves (k,)."""
+    if not has_both(half):
+        return False
+    ratio, in_valley = separation_of(0, 1, half, z, mass, s)
+    return ratio > limit and in_valley < share
+
+
+@allocating
+def is_product(
+    half: Integers, z: Floats, mass: Floats, limit: float, share: float, s: AutomaticStructures
+) -> bool:
+    """True if the plane that divides one of two halves (k,) divides the other one, too."""
+    for side in range(2):
+        quarter = halves_of(side, half, z, mass)
+        if not are_apart(quarter, z, mass, limit, share, s):
+            continue
+        low, high = centre(0, quarter, z, mass), centre(1, quarter, z, mass)
+        other = np.full(half.size, -1)
+        for i in range(half.size):
+            if half[i] == 1 - side:
+                other[i] = int(square_distance(z[i], high) < square_distance(z[i], low))
+        if are_apart(other, z, mass, limit, share, s):
+            return True
+    return False
