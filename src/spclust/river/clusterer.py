@@ -12,7 +12,9 @@ from spclust.parameters import DEFAULTS
 from spclust.river.dataframes import numbers_in, series_like
 from spclust.river.feature_values import Name
 from spclust.river.river_model import RiverModel
+from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.structure_table import StructureTable
+from spclust.tracking.lasting_ids import LastingIds
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,8 @@ class SPC(RiverModel, Clusterer):
     n_clusters : int
         Number of clusters, noise excluded.
     clusters : dict
-        A `Cluster` for each label that `predict_one` can return, except -1.
+        A `Cluster` for each label that `predict_one` can return, except -1. In the automatic mode
+        a cluster gets its number when it is first read, keeps it, and no other one ever gets it.
     micro_clusters : dict
         A `MicroCluster` for each structure, oldest first. Keys are ids: the number, counted from
         0, of the point that founded the structure.
@@ -114,6 +117,7 @@ class SPC(RiverModel, Clusterer):
 
     eps: float | str
     min_samples: int
+    _ids: LastingIds | None = None  # None until clusters were read
 
     def __init__(
         self,
@@ -162,13 +166,14 @@ class SPC(RiverModel, Clusterer):
         """
         if self._known is None:
             return {}
-        nlt = self._known.nlt(self._known.row(x), self._labels())
-        return {} if nlt is None else dict(enumerate(np.exp(-nlt).tolist()))
+        names, labels = _numbered(self._labels())
+        nlt = self._known.nlt(self._known.row(x), labels)
+        return {} if nlt is None else dict(zip(names, np.exp(-nlt).tolist(), strict=True))
 
     @property
     def n_clusters(self) -> int:
         """Number of clusters, noise excluded."""
-        return 0 if self._known is None else int(self._labels().max(initial=-1)) + 1
+        return 0 if self._known is None else len(_numbered(self._labels())[0])
 
     @property
     def centers(self) -> dict[int, dict[Name, float]]:
@@ -177,11 +182,11 @@ class SPC(RiverModel, Clusterer):
 
     @property
     def clusters(self) -> dict[int, Cluster]:
-        """The clusters, numbered by their oldest structure."""
+        """The clusters by the numbers that `predict_one` gives them."""
         if self._known is None:
             return {}
         table, clusters = self._table(), {}
-        for label in range(int(table.label.max(initial=-1)) + 1):
+        for label in _numbered(table.label)[0]:
             members = table.label == label
             center = np.average(table.mean[members], axis=0, weights=table.count[members])
             ids = tuple(table.id[members].tolist())
@@ -202,7 +207,12 @@ class SPC(RiverModel, Clusterer):
     def _labels(self) -> Integers:
         """Label (k,) of each structure, oldest first; something must have been learnt."""
         assert self._known is not None
-        return self._known.stream.clusters(self.eps, int(self.min_samples))
+        stream = self._known.stream
+        if not isinstance(stream, AutomaticStream):
+            return stream.clusters(self.eps, int(self.min_samples))
+        if self._ids is None:
+            self._ids = LastingIds()
+        return self._ids.of(stream, self.eps, int(self.min_samples))
 
     def _table(self) -> StructureTable:
         assert self._known is not None
@@ -211,3 +221,9 @@ class SPC(RiverModel, Clusterer):
     def _by_name(self, mean: Floats) -> dict[Name, float]:
         assert self._known is not None
         return dict(zip(self._known.names, mean.tolist(), strict=True))
+
+
+def _numbered(labels: Integers) -> tuple[list[int], Integers]:
+    """The numbers of clusters, -1 left out, and the place (k,) of each label among them."""
+    names = np.unique(labels[labels >= 0])
+    return names.tolist(), np.where(labels >= 0, np.searchsorted(names, labels), -1)

@@ -1,0 +1,96 @@
+"""Labels that last: a number stays with its cluster, and no other cluster ever gets it."""
+
+import pickle
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+
+from spclust.river import SPC
+from spclust.tracking.lasting_ids import LastingIds
+from tests.river_interface.streams import as_points
+
+
+def labels_of_stream(model, X):
+    """The label of each point before it is learnt."""
+    labels = []
+    for x in as_points(X):
+        labels.append(model.predict_one(x))
+        model.learn_one(x)
+    return np.array(labels)
+
+
+def around(centres, n, seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(len(centres), size=n)
+    return np.array(centres)[y] + rng.normal(size=(n, 2)), y
+
+
+def test_clusters_that_come_and_go_leave_the_numbers_of_others_alone():
+    places = {"stays": (0.0, 0.0), "goes": (30.0, 0.0), "comes": (0.0, 30.0)}
+    first, _ = around([places["stays"], places["goes"]], 1500, 0)
+    later, _ = around([places["stays"], places["comes"]], 3000, 1)
+    model = SPC(half_life=200)
+    labels_of_stream(model, first)
+    before = {
+        name: model.predict_one(dict(zip("ab", at, strict=True))) for name, at in places.items()
+    }
+    labels_of_stream(model, later)
+    after = {
+        name: model.predict_one(dict(zip("ab", at, strict=True))) for name, at in places.items()
+    }
+    assert before["stays"] == after["stays"] >= 0
+    assert after["comes"] not in (*before.values(), -1)
+    assert after["goes"] != before["goes"] or before["goes"] not in model.clusters
+    assert set(model.clusters) == {after["stays"], after["comes"]}
+    assert set(model.typicality_one({"a": 0.0, "b": 0.0})) == set(model.clusters)
+
+
+def test_labels_of_a_stream_that_turns_are_those_of_its_clusters():
+    rng = np.random.default_rng(0)
+    n = 6000
+    y, turn = rng.integers(3, size=n), np.pi * np.arange(n) / n
+    angle = turn + 2.0 * np.pi * y / 3.0
+    X = 12.0 * np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(size=(n, 2))
+    labels = labels_of_stream(SPC(half_life=300), X)
+    assert adjusted_rand_score(y[300:], labels[300:]) > 0.95
+
+
+def test_a_cluster_that_is_one_with_another_for_a_while_gets_its_number_back():
+    class Readings:
+        """A stream of which the clusters are given."""
+
+        def __init__(self):
+            self.seen, self.structures, self.labels = 0, self, [0, 0, 1, 1]
+            self.id, self.capacity = np.arange(4), 100
+
+        def order(self):
+            return np.arange(4)
+
+        def faded_counts(self):
+            return np.array([3.0, 3.0, 2.0, 2.0])
+
+        def clusters(self, eps, min_samples):
+            return np.array(self.labels)
+
+    stream, ids = Readings(), LastingIds()
+
+    def read(labels, points):
+        stream.labels, stream.seen = labels, stream.seen + points
+        return ids.of(stream, "auto", 1).tolist()
+
+    assert read([0, 0, 1, 1], 1000) == [0, 0, 1, 1]
+    assert read([0, 0, 0, 0], 50) == [0, 0, 0, 0]
+    assert read([0, 0, 1, 1], 50) == [0, 0, 1, 1]
+    assert read([0, 0, 1, -1], 50) == [0, 0, 1, -1]
+    assert read([0, 0, 0, 0], 50) == [0, 0, 0, 0]
+    assert read([0, 0, 0, 0], 200) == [0, 0, 0, 0]  # for too long: it is forgotten
+    assert read([0, 0, 1, 1], 50) == [0, 0, 2, 2]
+    assert read([0, 1, 2, 2], 50) == [0, 3, 2, 2]
+
+
+def test_a_copy_goes_on_with_the_same_numbers():
+    X, _ = around([(0.0, 0.0), (20.0, 0.0), (0.0, 20.0)], 900, 3)
+    model = SPC(half_life=100)
+    labels_of_stream(model, X[:600])
+    copy = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(labels_of_stream(model, X[600:]), labels_of_stream(copy, X[600:]))
