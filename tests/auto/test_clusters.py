@@ -32,9 +32,8 @@ def test_one_cluster_is_found_where_there_is_one(half_life):
     for kind, points in SINGLE.items():
         for d in (1, 2, 3, 5, 10, 20)[kind == "ring" :]:
             for n in (200, 1000, 5000, 20_000):
-                for seed in (0, 1):
-                    X = points(np.random.default_rng([seed, d, n]), n, d)
-                    one[kind].append(SPC(half_life=half_life).fit(X).n_clusters_ == 1)
+                X = points(np.random.default_rng([d, n]), n, d)
+                one[kind].append(SPC(half_life=half_life).fit(X).n_clusters_ == 1)
     found = np.concatenate(list(one.values()))
     assert found.mean() >= 0.97, {kind: np.mean(ones) for kind, ones in one.items()}
 

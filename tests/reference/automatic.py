@@ -260,7 +260,7 @@ class Automatic:
         fades = self.half_life is not None
         labels = clusters_by_evidence(z, mass, C, fades=fades)
         rng = np.random.default_rng(0)
-        for _ in range(12):
+        for _ in range(6):
             order = rng.permutation(len(z))
             noise = 1.0 + TIE * rng.uniform(-1.0, 1.0, size=z.shape)
             again = clusters_by_evidence((z * noise)[order], mass[order], C[order], fades=fades)
