@@ -58,3 +58,16 @@ def test_a_lone_point_is_no_home():
     model = SPC().fit(X)
     assert np.exp(model.score_samples([[500.0, 500.0]]))[0] < 0.01
     assert model.predict([[-500.0, 500.0]])[0] == -1
+
+
+def test_strange_points_among_the_recent_ones_do_not_make_places_outside_typical():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 5)) + 20.0 * rng.integers(2, size=3000)[:, np.newaxis]
+    strange = rng.choice(np.arange(2000, 3000), 120, replace=False)
+    X[strange] = rng.uniform(-1000.0, 1000.0, size=(120, 5))
+    model = SPC(half_life=1000).fit(X)
+    direction = rng.normal(size=(200, 5))
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    outside = 20.0 * rng.integers(2, size=(200, 1)) + (np.sqrt(5.0) + 5.0) * direction
+    assert np.mean(np.exp(model.score_samples(outside)) < 0.5) > 0.95
+    assert np.median(np.exp(model.score_samples(np.delete(X, strange, axis=0)))) > 0.8

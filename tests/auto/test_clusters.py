@@ -90,3 +90,15 @@ def test_what_is_left_of_a_cluster_that_has_grown_divides_nothing():
         model = SPC(half_life=500).fit(narrow).partial_fit(10.0 * wide)
         divided += model.n_clusters_ != 2
     assert divided <= 1
+
+
+@pytest.mark.parametrize("d", [2, 10, 20])
+@pytest.mark.parametrize("half_life", [None, 500])
+def test_a_lone_point_millions_of_deviations_away_changes_no_cluster(d, half_life):
+    rng = np.random.default_rng(d)
+    y = rng.integers(5, size=2000)
+    X = rng.normal(size=(2000, d)) + 20.0 * rng.choice([-1.0, 1.0], size=(5, d))[y]
+    X[:, 0] += 20.0 * y
+    model = SPC(half_life=half_life).fit(X[:1000])
+    model.partial_fit(np.full((1, d), 1e6)).partial_fit(X[1000:])
+    assert nmi(y[1000:], model.labels_) > 0.95

@@ -23,7 +23,8 @@ _SHARES = (0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2)
 _NEARLY = 0.8  # of the best score is good enough
 _FOR_EACH = 0.07  # what log(clusters) costs: more of them are always a little more stable
 _BRIDGE = 1.0  # of the mean count of structures, which a bridge has to have within its reach
-_COPIES = 1e-5  # of the longest edge: structures nearer than this are in one place
+_COPIES = 1e-5  # of a long edge: structures nearer than this are in one place
+_LONG = 0.75  # of all edges are shorter than a long one; lone points far away have longer ones
 _FEWEST = 2.0  # points of a part, whatever the share
 _TILE = np.sqrt(12.0)  # width of a uniform distribution, in standard deviations
 
@@ -229,7 +230,8 @@ def automatic_clusters(z: Floats, count: Floats, radius: Floats) -> Integers:
     reach = reaches(D, count, _BRIDGE * total / k)
     first, second, length = spanning_tree(D, reach)
     ends = own_distances(D, reach, count, radius, z.shape[1])
-    least = _COPIES * float(length[-1])
+    long = float(length[int(_LONG * (k - 2))])
+    least = _COPIES * (long if long > 0.0 else float(length[-1]))
     tree = linked(first, second, np.maximum(length, least), count, np.maximum(ends, least))
     found = [most_stable(tree, max(share * total, _FEWEST)) for share in _SHARES]
     scores = [

@@ -166,14 +166,15 @@ def judge(
     border, open_share = border_separation(a, b, labels, mass, field, rules.chosen)
     if border == np.inf:
         return border, -1.0
+    if s.d > 1 and rules.by_border and border > rules.limit and open_share < _OPEN:
+        return np.inf, open_share
     line, line_share = separation_of(a, b, labels, z, mass, s)
     shallow = _ON_LINE if s.d > RESOLVED else _DEEP
     by_line = line > rules.limit and line_share < shallow
     if s.d == 1:  # the border is a place on the line
         return np.inf if by_line else line, line_share
     by_line &= s.d > RESOLVED or open_share < _DEEP
-    by_border = rules.by_border and border > rules.limit and open_share < _OPEN
-    return np.inf if by_line or by_border else max(border, line), min(open_share, line_share)
+    return np.inf if by_line else max(border, line), min(open_share, line_share)
 
 
 def in_order(labels: Integers) -> Integers:

@@ -7,9 +7,12 @@ squared distance of a point from home is
     q = min over structures of max(|z - z_i|^2, reach_i^2)
 
 Two quantiles of the q of the last points, each taken before the point was learnt, calibrate it: q
-is replaced by the power of it that is 1/3 for the median and 1 for the quantile of 95 %. With that
-distance typicality is Eq. 1, odds = q^(1/(m-1)), whatever the unit, N and the number of features:
-with m = 1.5, 0.9 for the median of recent points, and less than 1/2 for one in twenty.
+is replaced by the power of it that is 1/3 for the median and 1 for the quantile of 95 %. The latter
+is that of the points which are not strange: log(q) is at most four times as far above its median as
+its quantile of 80 % is. So up to a fifth of recent points may be outliers, or the first of a new
+cluster. With that distance typicality is Eq. 1, odds = q^(1/(m-1)), whatever the unit, N and the
+number of features: with m = 1.5, 0.9 for the median of recent points, and less than 1/2 for one in
+twenty.
 """
 
 import numpy as np
@@ -21,7 +24,8 @@ from spclust.numerics.smallest import smallest
 from spclust.state.automatic_structures import AutomaticStructures
 
 _ENOUGH = 3.0  # of the mean mass of structures
-_MEDIAN, _RARE = 0.5, 0.95
+_MEDIAN, _UPPER, _RARE = 0.5, 0.8, 0.95
+_STRANGE = 4.0  # times the distance, in logarithms, of the upper quantile from the median
 _OF_MEDIAN = 1.0 / 3.0  # what the distance of the median becomes
 _LARGEST_POWER = 16.0  # if recent distances hardly differ
 _SMALLEST = 1e-300
@@ -70,9 +74,13 @@ def calibration(s: AutomaticStructures) -> tuple[float, float]:
     recent = s.recent[s.recent < np.inf]
     if recent.size == 0:
         return 1.0, 1.0
-    median, rare = np.quantile(recent, (_MEDIAN, _RARE))
-    rare = max(float(rare), _SMALLEST)
-    ratio = float(median) / rare
+    median, upper, rare = np.quantile(recent, (_MEDIAN, _UPPER, _RARE)).tolist()
+    if 0.0 < median < upper:
+        strange = median * (upper / median) ** _STRANGE
+        if rare > strange:
+            rare = float(np.quantile(recent[recent <= strange], _RARE))
+    rare = max(rare, _SMALLEST)
+    ratio = median / rare
     power = _LARGEST_POWER
     if ratio < _OF_MEDIAN ** (1.0 / _LARGEST_POWER):
         power = float(np.log(_OF_MEDIAN) / np.log(max(ratio, _SMALLEST)))
