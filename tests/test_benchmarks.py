@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from benchmarks import dimension, growth, report, schedule
+from benchmarks import ablation, dimension, growth, report, schedule
 from benchmarks.__main__ import chosen
 from benchmarks.competitor import Competitor, stored_radius
 from benchmarks.competitors import PEERS
@@ -212,3 +212,10 @@ def test_clusters_of_the_long_stream_drift():
     )
     for k in range(2):
         assert np.linalg.norm(first[y == k].mean(axis=0) - last[z == k].mean(axis=0)) > 0.5
+
+
+@pytest.mark.parametrize("name", ablation.CHANGES)
+def test_what_the_ablation_replaces_is_in_the_sources(name, tmp_path):
+    ablation.changed(ablation.CHANGES[name], tmp_path)
+    for change in ablation.CHANGES[name]:
+        compile((tmp_path / "spclust" / change.file).read_text(), change.file, "exec")

@@ -1,0 +1,124 @@
+"""What each part of the automatic mode is worth: `python -m benchmarks.ablation [FOLDER]`.
+
+For each row the package is copied, a few lines are replaced, and `benchmarks.quality` measures the
+copy in other processes, so that its kernels are compiled anew: about a minute each.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+SOURCE = Path(__file__).parents[1] / "src" / "spclust"
+
+
+class Change(NamedTuple):
+    """Lines of a file that are replaced."""
+
+    file: str
+    before: str
+    after: str
+
+
+CHANGES: dict[str, list[Change]] = {
+    "as it is": [],
+    "no cluster clocks: structures only fade": [
+        Change("auto/removal.py", "mass < _FADED or missed > silent", "mass < _FADED"),
+        Change("auto/removal.py", "missed > both and missed_points", "False and missed_points"),
+    ],
+    "one clock for all clusters": [
+        Change("auto/renewal.py", "np.where(labels >= 0, labels, clusters)", "0 * labels"),
+    ],
+    "metric by the widths of features": [
+        Change(
+            "auto/metric.py",
+            "W = per_width[:, np.newaxis] * pooled * per_width + _RIDGE**2 * np.eye(s.d)",
+            "W = np.eye(s.d)",
+        ),
+    ],
+    "widths of all points": [
+        Change("auto/metric.py", "_TAIL = 0.05", "_TAIL = 0.0"),
+        Change("auto/metric.py", "_WIDEST = 0.1", "_WIDEST = 0.0"),
+    ],
+    "Ward's cost, with the first power of masses": [
+        Change("auto/merge_cost.py", "half * half * squares", "half * squares"),
+    ],
+    "proposals of single linkage, not judged": [
+        Change(
+            "auto/evidence.py",
+            "return in_order(separate_groups(s.memory, z, mass, variance, proposed))",
+            "return in_order(proposed)",
+        ),
+    ],
+    "no basins, no halves": [
+        Change("auto/evidence.py", "if d > RESOLVED:", "if True:"),
+        Change("auto/evidence.py", "divide_by_halves(labels, z, mass, limit, _OF_HALVES, s)", ""),
+    ],
+}
+
+
+def changed(changes: list[Change], folder: Path) -> None:
+    """Copy the package to a folder, and change the copy."""
+    shutil.copytree(SOURCE, folder / "spclust", ignore=shutil.ignore_patterns("__pycache__"))
+    for change in changes:
+        path = folder / "spclust" / change.file
+        text = path.read_text()
+        if change.before not in text:
+            raise ValueError(f"{change.file} has no longer the line {change.before!r}.")
+        path.write_text(text.replace(change.before, change.after))
+
+
+def measured(changes: list[Change], arguments: list[str]) -> dict[str, float]:
+    """Means of the two jobs with a changed package."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        changed(changes, folder)
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([name, str(Path.cwd())])}
+        jobs = ["--jobs", "static,stream", "--only", r"/SPC\((half_life=500)?\)$"]
+        command = [sys.executable, "-m", "benchmarks.quality", *jobs, "--out", name, *arguments]
+        subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+        return means(json.loads((folder / "quality.json").read_text())["records"])
+
+
+def means(records: list[dict[str, Any]]) -> dict[str, float]:
+    """Mean NMI of static sets, and of streams with a half-life, in files and generated."""
+    found: dict[str, list[float]] = {}
+    for record in records:
+        static = record["job"] == "static"
+        if static == (record["contestant"] == "SPC()"):
+            kind = "generated" if record["group"] == "generated" else "files"
+            scores = next(iter(record["values"].values())) if static else record["values"]["batch"]
+            found.setdefault(f"{record['job']}, {kind}", []).append(float(np.mean(scores)))
+    return {name: float(np.mean(scores)) for name, scores in sorted(found.items())}
+
+
+def main() -> int:
+    """Measure all rows, and print a table."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.ablation",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("folder", nargs="?", metavar="FOLDER", help="as of benchmarks.quality")
+    parser.add_argument("--seed", default="0", help="of generated sets and orders")
+    options = parser.parse_args()
+    arguments = [*([options.folder] if options.folder else []), "--seed", options.seed]
+    head = None
+    for name, changes in CHANGES.items():
+        scores = measured(changes, arguments)
+        if head is None:
+            head = list(scores)
+            print(f"| | {' | '.join(head)} |\n|---|{'---:|' * len(head)}")
+        print(f"| {name} | {' | '.join(f'{scores[column]:.3f}' for column in head)} |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
