@@ -25,6 +25,7 @@ _FOR_EACH = 0.07  # what log(clusters) costs: more of them are always a little m
 _BRIDGE = 1.0  # of the mean count of structures, which a bridge has to have within its reach
 _COPIES = 1e-5  # of a long edge: structures nearer than this are in one place
 _LONG = 0.75  # of all edges are shorter than a long one; lone points far away have longer ones
+_LARGEST = 1e300  # length, where squares overflow
 _FEWEST = 2.0  # points of a part, whatever the share
 _TILE = np.sqrt(12.0)  # width of a uniform distribution, in standard deviations
 
@@ -229,6 +230,7 @@ def automatic_clusters(z: Floats, count: Floats, radius: Floats) -> Integers:
     D, total = distances(np.ascontiguousarray(z)), float(count.sum())
     reach = reaches(D, count, _BRIDGE * total / k)
     first, second, length = spanning_tree(D, reach)
+    length = np.minimum(length, _LARGEST)
     ends = own_distances(D, reach, count, radius, z.shape[1])
     long = float(length[int(_LONG * (k - 2))])
     least = _COPIES * (long if long > 0.0 else float(length[-1]))
