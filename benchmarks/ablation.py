@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-SOURCE = Path(__file__).parents[1] / "src" / "spclust"
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "spclust"
 
 
 class Change(NamedTuple):
@@ -80,7 +81,7 @@ def measured(changes: list[Change], arguments: list[str]) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         changed(changes, folder)
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([name, str(Path.cwd())])}
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([name, str(ROOT)])}
         jobs = ["--jobs", "static,stream", "--only", r"/SPC\((half_life=500)?\)$"]
         command = [sys.executable, "-m", "benchmarks.quality", *jobs, "--out", name, *arguments]
         subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)

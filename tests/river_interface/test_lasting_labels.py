@@ -40,7 +40,6 @@ def test_clusters_that_come_and_go_leave_the_numbers_of_others_alone():
     }
     assert before["stays"] == after["stays"] >= 0
     assert after["comes"] not in (*before.values(), -1)
-    assert after["goes"] != before["goes"] or before["goes"] not in model.clusters
     assert set(model.clusters) == {after["stays"], after["comes"]}
     assert set(model.typicality_one({"a": 0.0, "b": 0.0})) == set(model.clusters)
 

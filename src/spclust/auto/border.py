@@ -113,26 +113,17 @@ def write_kernels(
 
 
 @allocating
-def edges_between(squares: Floats, labels: Integers) -> Integers:
-    """Edges (m, 2) of structures of different groups with no third one in the ball over them."""
+def edges_of(squares: Floats, labels: Integers, inside: bool) -> Integers:
+    """Edges (m, 2) of structures with no third one in the ball over them.
+
+    Of one cluster, if `inside`; otherwise of different groups.
+    """
     k = labels.size
     edges, many = np.empty((k * (k - 1) // 2, 2), np.int64), 0
     for i in range(k):
         for j in range(i):
-            if labels[i] != labels[j] and ball_is_empty(i, j, squares):
-                edges[many, 0], edges[many, 1] = i, j
-                many += 1
-    return edges[:many]
-
-
-@allocating
-def edges_inside(squares: Floats, labels: Integers) -> Integers:
-    """Edges (m, 2) of structures of one cluster with no third one in the ball over them."""
-    k = labels.size
-    edges, many = np.empty((k * (k - 1) // 2, 2), np.int64), 0
-    for i in range(k):
-        for j in range(i):
-            if labels[i] == labels[j] >= 0 and ball_is_empty(i, j, squares):
+            wanted = labels[i] == labels[j] >= 0 if inside else labels[i] != labels[j]
+            if wanted and ball_is_empty(i, j, squares):
                 edges[many, 0], edges[many, 1] = i, j
                 many += 1
     return edges[:many]

@@ -23,8 +23,7 @@ from spclust.auto.border import (
     Field,
     basins,
     border_separation,
-    edges_between,
-    edges_inside,
+    edges_of,
     field_of,
     kernel_shapes,
     local_distances,
@@ -94,13 +93,13 @@ def separate_groups(
     limit = np.sqrt(2.0 * np.log(_TRIALS * k))
     local = local_distances(squares, mass)
     widths, heights = kernel_shapes(_WIDTH * local, variance, d)
-    field = field_of(squares, mass, widths, heights, edges_between(squares, proposed))
+    field = field_of(squares, mass, widths, heights, edges_of(squares, proposed, False))
     labels = merge_groups(proposed, z, mass, field, Rules(limit, True, 0.0, True), s)
     if d > RESOLVED:
         divide_by_halves(labels, z, mass, limit, _OF_HALVES, s)
         return labels
     widths, heights = kernel_shapes(_BASIN_WIDTH * local, variance, d)
-    field = field_of(squares, mass, widths, heights, edges_inside(squares, labels))
+    field = field_of(squares, mass, widths, heights, edges_of(squares, labels, True))
     # With a half-life, the remains of clusters that have changed are peaks, too.
     rules = Rules(limit, s.half_life == np.inf, _CHOSEN, False)
     return merge_groups(basins(field, labels), z, mass, field, rules, s)

@@ -61,9 +61,7 @@ def refuse_unsound_automatic(scalars: AutomaticScalars, arrays: Mapping[str, Arr
     for name in ("unit", "width"):
         demand(_positive(arrays[name], or_zero=True), f"array {name!r}")
     for name in ("cost", "recent", "reach"):
-        demand(
-            not np.any(np.isnan(arrays[name])) and within(0.0, arrays[name], np.inf), "distances"
-        )
+        demand(within(0.0, arrays[name], np.inf), "distances")
 
 
 def _are_scatters(scatter: Floats, diagonal: bool) -> bool:
