@@ -9,6 +9,7 @@ from spclust.state.automatic_structures import AutomaticStructures, read_z
 from spclust.state.record import Array, Extent, Word
 
 WORKING_MEMORY = {"point", "point_z", "point_distance", "point_cost", "point_cluster"}
+WORKING_MEMORY |= {"point_reach", "point_is_strange", "slot_cost", "spare_cost"}
 half_lives = st.sampled_from([None, 7.5, 60.0, 1e5])
 
 
@@ -28,7 +29,6 @@ def live_state(model):
         elif isinstance(field, Array):
             array = s.views[name]
             array = read_z(s, np.arange(s.live)) if name == "z" else array
-            array = array[:, : s.live] if name == "cost" else array
             per_slot = field.axes[0] == "n"
             many = s.clusters if name.startswith("cluster_") else s.live
             bits = np.array(array[:many] if per_slot else array).tobytes()

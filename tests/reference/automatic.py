@@ -17,7 +17,8 @@ ROUNDING = 1e-13  # of the largest terms of a distance
 GROWTH = 1.2
 RIDGE, TAIL, WIDEST = 0.25, 0.05, 0.1
 FADED, BY_CHANCE, BOTH = 0.25, 0.02, 0.4
-OFTEN, MEMORY = 5, 0.25
+OFTEN, MEMORY, CALMEST, SAME, NEARLY = 5, 0.25, 8, 0.95, 0.1
+MANY_STRANGE, MANY_NEAR, STRANGE, FEWEST = 0.2, 0.8, 4.0, 100
 ENOUGH = 3.0
 NOISE = 1e-14  # of the largest coordinate: narrower features are constant
 
@@ -48,8 +49,14 @@ class Automatic:
     metric_due: int = 2  # points learnt when the metric is renewed, too
     readings: int = 0
     clock: float = 0.0
+    calm: int = 1
+    near: int = 0  # points since the last renewal that were nearer home than the median
+    strange: int = 0  # and farther from it than 95 % of those before
+    median: float = 0.0
+    rare: float = np.inf
     recent: list[float] = field(default_factory=list)  # distances from home; NaN if not sure
     sure: bool = True
+    is_strange: bool = False  # the last point
     noise: float = 0.0  # the largest error of a distance by rounding
 
     def __post_init__(self):
@@ -89,8 +96,9 @@ class Automatic:
         if not self.S:
             return
         q = np.array([self.square(point, s) for s in self.S])
+        point.reach = 0.0
         if self.seen > 1:
-            self.recent.append(np.min(np.maximum(q, [s.reach for s in self.S])))
+            point.reach = self.note_distance(q)
         nearest = self.S[int(np.argmin(q))]
         error = self.rounding()
         for s, square in zip(self.S, q, strict=True):
@@ -101,6 +109,25 @@ class Automatic:
         total = 1.0 + sum(s.mass for s in members)
         for s in members:
             s.missed += s.mass / total
+
+    def note_distance(self, q):
+        """Note the distance from home of a point with squared distances q; its own reach."""
+        home = np.min(np.maximum(q, [s.reach for s in self.S]))
+        self.recent.append(home)
+        for limit in (self.median, self.rare):
+            if 0.0 < limit < np.inf:
+                self.note(np.sqrt(home), np.sqrt(limit), self.rounding())
+        self.near += home < self.median
+        self.is_strange = home > self.rare
+        self.strange += self.is_strange
+        total, mass, reach = sum(s.mass for s in self.S), 1.0, 0.0
+        for i in np.argsort(q, kind="stable"):
+            if self.half_life is not None:
+                self.note(mass * len(q), ENOUGH * total)
+            if mass * len(q) < ENOUGH * total:
+                reach = q[i]
+            mass += self.S[i].mass
+        return reach
 
     def cheapest_pair(self):
         """The pair that costs least; of equal ones that of the oldest structures."""
@@ -128,6 +155,8 @@ class Automatic:
         a, b = (older, newer) if older.mass >= newer.mass else (newer, older)
         if newer.id == self.seen:  # the point
             a, b, older.missed = older, newer, 0.0
+            if self.is_strange:
+                older.reach = np.minimum(older.reach, newer.reach)
         else:
             a.missed = min(a.missed, b.missed)
             a.reach = np.minimum(a.reach, b.reach)
@@ -140,28 +169,71 @@ class Automatic:
         self.S[i] = a
 
     def renew(self):
-        n, fits = self.n_structures, self.seen >= self.metric_due
+        n = self.n_structures
+        changed = self.strange > MANY_STRANGE * n or self.near > MANY_NEAR * n
+        fits = changed or self.seen >= self.metric_due
+        self.near = self.strange = 0
         if self.half_life is not None and len(self.S) == n:
             self.remove_forgotten()
         if fits:
+            before = np.diag(self.A)
             self.fit_metric()
             self.find_reaches()
+            shift = float(np.mean(np.abs(np.log(np.diag(self.A) / before))))
         if self.half_life is not None and len(self.S) > 2 and fits:
             labels = self.clusters()
+            self.note(shift, NEARLY)
+            calm = shift < NEARLY and self.is_calm(labels)
+            self.calm = min(2 * self.calm, CALMEST) if calm else 1
             strays = max(labels) + 1
             for s, label in zip(self.S, labels, strict=True):
                 s.cluster = label if label >= 0 else strays
             self.readings += 1
+        if fits:
+            if self.recent:
+                self.median = 0.99 * np.median(self.recent[-max(n, FEWEST) :])
+                self.rare = 1.01 * self.usual_distance()
+            self.set_dues()
+        self.due = min(self.seen + n, self.metric_due)
+
+    def is_calm(self, labels):
+        """True if nearly all structures, by mass, are in the same clusters as before."""
+        shared = {}
+        for s, label in zip(self.S, labels, strict=True):
+            shared[s.cluster, label] = shared.get((s.cluster, label), 0.0) + s.mass
+        kept = []
+        for side in (0, 1):
+            largest = {}
+            for pair, mass in shared.items():
+                largest[pair[side]] = max(largest.get(pair[side], 0.0), mass)
+            kept.append(sum(largest.values()))
+        enough = SAME * sum(s.mass for s in self.S)
+        self.note(min(kept), enough)
+        return min(kept) >= enough
+
+    def usual_distance(self):
+        """Quantile of 95 %, without strange ones, of the last distances from home."""
+        recent = np.array(self.recent[-1000:])
+        self.sure &= not np.isnan(recent).any()
+        middle, upper, rare = np.quantile(recent, (0.5, 0.8, 0.95))
+        if 0.0 < middle < upper:
+            limit = middle * (upper / middle) ** STRANGE
+            if rare > limit:
+                rare = np.quantile(recent[recent <= limit], 0.95)
+        return max(rare, 1e-300)
+
+    def set_dues(self):
+        n = self.n_structures
         if self.seen < n:
-            self.due = self.metric_due = min(2 * self.seen, n)
+            self.metric_due = min(2 * self.seen, n)
         elif self.half_life is None:
-            self.due = self.metric_due = max(self.seen + n, int(GROWTH * self.seen))
+            self.metric_due = max(self.seen + n, int(GROWTH * self.seen))
         else:
-            self.due = self.seen + n
-            if fits:
-                remembered = MEMORY * sum(s.mass for s in self.S) / n
-                self.note(remembered, round(remembered))
-                self.metric_due = self.seen + n * max(OFTEN, int(remembered))
+            remembered = MEMORY * sum(s.mass for s in self.S) / n
+            self.note(remembered, round(remembered))
+            wait = n * max(OFTEN, int(remembered))
+            later = min(self.seen + self.calm * wait, int(GROWTH * self.seen))
+            self.metric_due = max(self.seen + wait, later)
 
     def remove_forgotten(self):
         S, gone = self.S, []
@@ -190,9 +262,6 @@ class Automatic:
             gone[heaviest] = False
         self.removed += sum(s.count for s, goes in zip(S, gone, strict=True) if goes)
         self.S = [s for s, goes in zip(S, gone, strict=True) if not goes]
-        if any(gone) and all(s.reach == np.inf for s in self.S):
-            for s in self.S:  # all are homes if none is
-                s.reach = 0.0
 
     def fit_metric(self):
         if not self.fitted:
@@ -237,14 +306,14 @@ class Automatic:
         return next((width for width in widths if width > noise), 0.0)
 
     def find_reaches(self):
-        enough = ENOUGH * sum(s.mass for s in self.S) / len(self.S)
+        enough, k = ENOUGH * sum(s.mass for s in self.S), len(self.S)
         for s in self.S:
             others = sorted((self.square(s, o), o.mass) for o in self.S)
             mass, s.reach = 0.0, 0.0
             for square, more in others:
-                if abs(mass - enough) <= TIE * enough:
-                    s.reach = np.nan
-                elif mass < enough:
+                if self.half_life is not None and abs(k * mass - enough) <= TIE * enough:
+                    s.reach = np.nan  # otherwise masses are whole numbers, and sums exact
+                elif k * mass < enough:
                     s.reach = square
                 mass += more
 
@@ -260,7 +329,7 @@ class Automatic:
         fades = self.half_life is not None
         labels = clusters_by_evidence(z, mass, C, fades=fades)
         rng = np.random.default_rng(0)
-        for _ in range(6):
+        for _ in range(16):
             order = rng.permutation(len(z))
             noise = 1.0 + TIE * rng.uniform(-1.0, 1.0, size=z.shape)
             again = clusters_by_evidence((z * noise)[order], mass[order], C[order], fades=fades)

@@ -134,6 +134,8 @@ def separation(labels, a, b, z, mass, covariance):
     places = np.linspace(middle[a], middle[b], PLACES)
     best_width = within * min(n[group == a].sum(), n[group == b].sum()) ** -0.4
     width = variance + max(best_width, ((places[1] - places[0]) / 2.0) ** 2)
+    if not width.all():  # rounding alone tells the two places apart
+        return 0.0, 1.0
     x = 0.5 * (places[:, np.newaxis] - place) ** 2 / width
     K = np.where(x < NEGLIGIBLE, np.exp(-x), 0.0) / np.sqrt(width)
     density = K @ n

@@ -12,14 +12,13 @@ from spclust.state.automatic_structures import AutomaticStructures
 from spclust.state.kinds import LOWRANK
 from spclust.state.record import Array, Together, Word
 from spclust.state.structures import Structures
+from tests.auto.automatic_states import WORKING_MEMORY
 
 ROOT = Path(__file__).parents[2]
 COVARIANCES = ("full", "lowrank", "diag", "spherical")
 
 # Fields that say where in memory a number is, or in what order numbers were written.
 OF_MEMORY = {"connections", "connection", "place", "free", "n", "blocks", "rows", "columns"}
-# Fields of the automatic mode that say nothing of the past: memory of a point, and lengths.
-OF_A_POINT = {"point", "point_z", "point_distance", "point_cost", "point_cluster"}
 # Fields that only those tell how to read: see `state_of`.
 READ_BY_MEMORY = {"odds", "odds_back", "pair", "basis", "Sigma"}
 
@@ -59,12 +58,10 @@ def automatic_state_of(s):
     """The same of a state of the automatic mode."""
     k, found = s.live, {}
     for name, field in AutomaticStructures.fields.items():
-        if name in OF_A_POINT | OF_MEMORY:
+        if name in WORKING_MEMORY | OF_MEMORY:
             continue
         if isinstance(field, Word):
             found[name] = repr(getattr(s, name)).encode()
-        elif name == "cost":
-            found[name] = (s.cost[:k, :k] + 0.0).tobytes()
         elif name in ("cluster_mass", "cluster_clock"):
             found[name] = getattr(s, name)[: s.clusters].tobytes()
         elif field.axes[0] in ("n", "blocks"):

@@ -18,9 +18,9 @@ twenty.
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.jit.decorators import allocating, part
+from spclust.jit.decorators import outlined, part
 from spclust.numerics.eight import LANES, larger_of, load, same, smaller_of, smallest_of
-from spclust.numerics.smallest import smallest
+from spclust.numerics.smallest import first_smallest, smallest
 from spclust.state.automatic_structures import AutomaticStructures
 
 _ENOUGH = 3.0  # of the mean mass of structures
@@ -29,6 +29,7 @@ _STRANGE = 4.0  # times the distance, in logarithms, of the upper quantile from 
 _OF_MEDIAN = 1.0 / 3.0  # what the distance of the median becomes
 _LARGEST_POWER = 16.0  # if recent distances hardly differ
 _SMALLEST = 1e-300
+_FEWEST = 100  # points whose median says something
 
 
 @part
@@ -43,13 +44,33 @@ def distance_from_home(distance: Floats, s: AutomaticStructures) -> float:
     return found
 
 
-@allocating
+@outlined
+def reach_of_point(s: AutomaticStructures) -> float:
+    """Squared distance within which the point finds enough mass.
+
+    Modified in place: s.point_distance, which is not needed any more.
+    """
+    total, mass, reach = 0.0, s.point_mass, 0.0
+    if s.seen < 2:  # before the first renewal there is no metric
+        return reach
+    for i in range(s.live):
+        total += s.mass[i]
+    while mass * s.live < _ENOUGH * total:
+        nearest = first_smallest(s.point_distance, s.id, s.live)
+        if s.point_distance[nearest] == np.inf:
+            break
+        reach = s.point_distance[nearest]
+        mass += s.mass[nearest]
+        s.point_distance[nearest] = np.inf
+    return reach
+
+
+@outlined
 def find_reaches(s: AutomaticStructures) -> None:
     """Find the reach of every structure. Modified in place: s."""
-    live, enough = s.live, 0.0
+    live, total_mass, squares = s.live, 0.0, s.point_distance
     for i in range(live):
-        enough += _ENOUGH * s.mass[i] / live
-    squares = np.empty(s.n)
+        total_mass += s.mass[i]
     for i in range(live):
         block, lane, mass, reach = s.z[i // LANES], i % LANES, 0.0, 0.0
         for j in range(live):
@@ -57,7 +78,7 @@ def find_reaches(s: AutomaticStructures) -> None:
             for c in range(s.d):
                 total += (s.z[j // LANES, c, j % LANES] - block[c, lane]) ** 2
             squares[j] = total
-        while mass < enough:
+        while mass * live < _ENOUGH * total_mass:
             least = smallest(squares, 0, live)
             if least == np.inf:
                 break
@@ -69,8 +90,8 @@ def find_reaches(s: AutomaticStructures) -> None:
         s.reach[i] = reach
 
 
-def calibration(s: AutomaticStructures) -> tuple[float, float]:
-    """Scale and power (eta, p) with which (q / eta)^p is the calibrated squared distance."""
+def quantiles(s: AutomaticStructures) -> tuple[float, float]:
+    """Median, and quantile of 95 %, of the squared distances of the last points from home."""
     recent = s.recent[s.recent < np.inf]
     if recent.size == 0:
         return 1.0, 1.0
@@ -79,7 +100,18 @@ def calibration(s: AutomaticStructures) -> tuple[float, float]:
         strange = median * (upper / median) ** _STRANGE
         if rare > strange:
             rare = float(np.quantile(recent[recent <= strange], _RARE))
-    rare = max(rare, _SMALLEST)
+    return median, max(rare, _SMALLEST)
+
+
+def latest_median(s: AutomaticStructures) -> float:
+    """Median of the squared distances of the last N points from home."""
+    latest = np.arange(max(s.seen - max(s.capacity, _FEWEST), 2), s.seen) % s.recents
+    return float(np.median(s.recent[latest]))
+
+
+def calibration(s: AutomaticStructures) -> tuple[float, float]:
+    """Scale and power (eta, p) with which (q / eta)^p is the calibrated squared distance."""
+    median, rare = quantiles(s)
     ratio = median / rare
     power = _LARGEST_POWER
     if ratio < _OF_MEDIAN ** (1.0 / _LARGEST_POWER):

@@ -3,18 +3,28 @@
     cost = (M1 M2 / (M1 + M2))^2 |z1 - z2|^2
 
 is the squared distance in the metric, weighted by mass: light structures are merged before heavy
-ones. When masses fade, all costs change by one factor, and their order stays. All costs are kept,
-with the smallest of each structure (`least`) and with whom it is (`partner`). Of equal costs the
-one of the oldest structures counts (E12).
+ones. When masses fade, all costs change by one factor, and their order stays. Of each structure the
+smallest cost (`least`) is kept, and with whom it is (`partner`). All others are computed again when
+they are needed, which is rare: to keep them takes longer. Of equal costs the one of the oldest
+structures counts (E12).
 """
 
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.jit.decorators import kernel, outlined, part
-from spclust.numerics.eight import LANES, Eight, load, same, store
+from spclust.jit.decorators import outlined, part
+from spclust.numerics.eight import (
+    LANES,
+    Eight,
+    below_bits,
+    equal_bits,
+    first_bit,
+    load,
+    same,
+    store,
+)
 from spclust.numerics.smallest import first_smallest
-from spclust.state.automatic_structures import AutomaticStructures, automatic_in_kernel
+from spclust.state.automatic_structures import AutomaticStructures
 from spclust.state.structures import POINT
 
 
@@ -36,23 +46,28 @@ def cheapest_pair(s: AutomaticStructures) -> tuple[int, int]:
     cost, least = s.point_cost[mine], s.least[first]
     if cost < least or (cost == least and s.id[mine] < s.id[first]):
         return mine, POINT
-    return first, s.partner[first]
+    return first, int(s.partner[first])
 
 
 @part
 def connect_point(slot: int, s: AutomaticStructures) -> None:
     """Note the costs of the point, which has got this slot. Modified in place: s."""
-    row = s.cost[slot]
-    for b in range(0, s.live, LANES):
-        store(load(s.point_cost, b), row, b)
-    row[slot] = np.inf
-    note_costs(slot, s)
+    s.point_cost[slot] = np.inf
+    note_costs(slot, s.point_cost, s)
 
 
 @part
-def write_costs(slot: int, s: AutomaticStructures) -> None:
-    """Compute the costs of a structure with all others. Modified in place: s."""
-    row, mass, own, lane = s.cost[slot], same(s.mass[slot]), s.z[slot // LANES], slot % LANES
+def refresh_costs(slot: int, s: AutomaticStructures) -> None:
+    """Note the costs of a structure that changed. Modified in place: s."""
+    write_costs(slot, s.slot_cost, s)
+    s.measured += s.live
+    note_costs(slot, s.slot_cost, s)
+
+
+@part
+def write_costs(slot: int, row: Floats, s: AutomaticStructures) -> None:
+    """Write the costs of a structure with all others to a row (n,). Modified in place: row."""
+    mass, own, lane = same(s.mass[slot]), s.z[slot // LANES], slot % LANES
     for b in range((s.live + LANES - 1) // LANES):
         q, block = same(0.0), s.z[b]
         for c in range(s.d):
@@ -63,49 +78,51 @@ def write_costs(slot: int, s: AutomaticStructures) -> None:
 
 
 @part
-def refresh_costs(slot: int, s: AutomaticStructures) -> None:
-    """Compute the costs of a structure that changed. Modified in place: s."""
-    write_costs(slot, s)
-    s.measured += s.live
-    note_costs(slot, s)
+def note_costs(slot: int, row: Floats, s: AutomaticStructures) -> None:
+    """Make the costs (n,) of a slot known to all others. Modified in place: s."""
+    place, mine = same(float(slot)), s.id[slot]
+    for b in range(0, s.live, LANES):
+        costs, least = load(row, b), load(s.least, b)
+        bits = below_bits(costs, least) | equal_bits(costs, least)
+        bits |= equal_bits(load(s.partner, b), place)
+        while bits != 0:
+            j = b + first_bit(bits)
+            bits &= bits - 1
+            if j < s.live and j != slot:
+                note_cost(j, slot, row[j], mine, s)
+    keep_smallest(slot, row, s)
+
+
+@outlined
+def note_cost(j: int, slot: int, cost: float, mine: int, s: AutomaticStructures) -> None:
+    """Make the cost with a slot, whose structure has the id `mine`, known to slot j.
+
+    Modified in place: s.
+    """
+    partner = int(s.partner[j])
+    if cost < s.least[j] or (cost == s.least[j] and mine < s.id[partner]):
+        s.least[j], s.partner[j] = cost, slot
+    elif partner == slot and (cost > s.least[j] or mine == s.seen):
+        find_partner(j, s)  # the point may cost as much as its predecessor, but it is younger
 
 
 @part
-def note_costs(slot: int, s: AutomaticStructures) -> None:
-    """Make the row of costs of a slot known to all others. Modified in place: s."""
-    row, live, cost, least, partner, ids = s.cost[slot], s.live, s.cost, s.least, s.partner, s.id
-    mine = ids[slot]
-    for j in range(live):
-        value = row[j]
-        cost[j, slot] = value
-        if j == slot:
-            continue
-        if value < least[j] or (value == least[j] and mine < ids[partner[j]]):
-            least[j], partner[j] = value, slot
-        elif partner[j] == slot and (value > least[j] or mine == s.seen):
-            find_partner(j, s)  # the point may cost as much as its predecessor, but it is younger
-    find_partner(slot, s)
+def keep_smallest(slot: int, row: Floats, s: AutomaticStructures) -> None:
+    """Keep the smallest of the costs (n,) of a slot. Modified in place: s."""
+    partner = first_smallest(row, s.id, s.live)
+    s.partner[slot], s.least[slot] = partner, row[partner]
 
 
 @outlined
 def find_partner(slot: int, s: AutomaticStructures) -> None:
-    """Search the costs of a slot for the smallest. Modified in place: s."""
+    """Compute the costs of a slot, and keep the smallest. Modified in place: s."""
     s.rescans += 1
-    s.partner[slot] = first_smallest(s.cost[slot], s.id, s.live)
-    s.least[slot] = s.cost[slot, s.partner[slot]]
+    write_costs(slot, s.spare_cost, s)
+    keep_smallest(slot, s.spare_cost, s)
 
 
 @outlined
 def measure_costs(s: AutomaticStructures) -> None:
-    """Compute the costs of all pairs, and the smallest of each. Modified in place: s."""
-    for i in range(s.live):
-        write_costs(i, s)
-        find_partner(i, s)
-
-
-@kernel
-def find_partners(memory: Floats) -> None:
-    """Search the costs of all structures for the smallest. Modified in place: the state."""
-    s = automatic_in_kernel(memory)
+    """Find the partner of every structure. Modified in place: s."""
     for i in range(s.live):
         find_partner(i, s)

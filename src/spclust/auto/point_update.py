@@ -14,7 +14,7 @@ import numpy as np
 
 from spclust.arrays import Floats
 from spclust.auto.distance import into_metric, write_coordinates, write_distances
-from spclust.auto.home import distance_from_home
+from spclust.auto.home import distance_from_home, reach_of_point
 from spclust.auto.merge_cost import cheapest_pair, connect_point, merge_costs, refresh_costs
 from spclust.auto.moments import add_moments, add_point, write_point
 from spclust.auto.removal import leave_cluster, remove_forgotten, restart_clocks
@@ -27,6 +27,8 @@ from spclust.state.structures import POINT
 _LARGEST_POINT_MASS = 2.0**20  # then all masses are divided by a power of two, which is exact
 _LONGEST_GAP = 500.0  # half-lives: what is older has no influence left
 _LEAST_MASS = 1e-100  # of a structure that faded long ago
+# Of N points, what shows that the stream has changed: a twentieth should be strange, half near.
+_STRANGE, _NEAR = 0.2, 0.8
 
 
 @part
@@ -40,21 +42,37 @@ def learn_points(rows: int, X: Floats, s: AutomaticStructures) -> int:
     if X.size != rows * (s.d + s.timed) or (X.size > 1 and X.strides[0] != X.itemsize):
         return 0
     for row in range(rows):
-        if s.seen >= s.renewal_due and not forget(s):
+        start = row * (s.d + s.timed)
+        if s.seen >= s.renewal_due and not (is_finite(X, start, s) and forget(s)):
             return row
-        if not take(X, row * (s.d + s.timed), s):
+        if not write_coordinates(X, start + s.timed, s.point, s):
             return row
+        if s.seen > 0:
+            pass_time(X[start], s)
         update(s)
     return rows
 
 
 @part
+def is_finite(X: Floats, start: int, s: AutomaticStructures) -> bool:
+    """True if all numbers of the row at `start` are finite. If not, nothing may change."""
+    total = 0.0
+    for c in range(s.d + s.timed):
+        total += 0.0 * X[start + c]  # NaN if it is not finite
+    return total == 0.0
+
+
+@part
 def forget(s: AutomaticStructures) -> bool:
     """Remove what is forgotten; False if the metric has to be renewed. Modified in place: s."""
+    if s.strange > _STRANGE * s.capacity or s.near > _NEAR * s.capacity:
+        s.metric_due = s.seen
+    s.near = s.strange = 0
     if s.seen >= s.metric_due:
         return False
-    remove_forgotten(s)
-    s.renewal_due = s.seen + s.capacity
+    if s.half_life < np.inf:
+        remove_forgotten(s)
+    s.renewal_due = min(s.seen + s.capacity, s.metric_due)
     return True
 
 
@@ -63,13 +81,15 @@ def update(s: AutomaticStructures) -> None:
     """Learn the point s.point. Modified in place: s."""
     measure_point(s)
     note_arrival(s)
-    slot, changed = s.live, POINT
-    if s.live == s.capacity:
-        older, newer = cheapest_pair(s)
-        if newer == POINT:
-            absorb(older, s)
-        else:
-            changed, slot = merge(older, newer, s)
+    slot, changed, is_full = s.live, POINT, s.live == s.capacity
+    older, newer = cheapest_pair(s) if is_full else (POINT, POINT)
+    is_absorbed = is_full and newer == POINT
+    if s.point_is_strange or not is_absorbed:
+        s.point_reach = reach_of_point(s)
+    if is_absorbed:
+        absorb(older, s)
+    elif is_full:
+        changed, slot = merge(older, newer, s)
     if slot < s.capacity:
         insert(slot, s)
         connect_point(slot, s)
@@ -79,29 +99,19 @@ def update(s: AutomaticStructures) -> None:
 
 
 @part
-def take(X: Floats, start: int, s: AutomaticStructures) -> bool:
-    """Make a row of X the point, in coordinates; False if it cannot be learnt yet.
+def pass_time(now: float, s: AutomaticStructures) -> None:
+    """Let the masses of all points fade beside that of the next one, which arrives `now`.
 
-    Modified in place: s.
+    Without time stamps, one point after the last. Modified in place: s.
     """
-    now = X[start]
-    if not write_coordinates(X, start + s.timed, s.point, s):
-        return False
     gap = 1.0
     if s.timed:
         gap = now - s.clock
         s.clock = now
-    if s.seen > 0 and s.half_life < np.inf:
-        pass_time(gap / s.half_life, s)
-    return True
-
-
-@part
-def pass_time(half_lives: float, s: AutomaticStructures) -> None:
-    """Let the masses of all points fade beside that of the next one. Modified in place: s."""
-    s.point_mass *= 2.0 ** min(half_lives, _LONGEST_GAP)
-    if s.point_mass > _LARGEST_POINT_MASS:
-        divide_masses(s)
+    if s.half_life < np.inf:
+        s.point_mass *= 2.0 ** min(gap / s.half_life, _LONGEST_GAP)
+        if s.point_mass > _LARGEST_POINT_MASS:
+            divide_masses(s)
 
 
 @outlined
@@ -117,8 +127,6 @@ def divide_masses(s: AutomaticStructures) -> None:
     for i in range(s.live):
         s.mass[i] = max(s.mass[i] * factor, _LEAST_MASS)
         s.least[i] *= factor * factor
-        for j in range(s.live):
-            s.cost[i, j] *= factor * factor
         for r in range(s.rows):
             for c in range(s.d):
                 s.scatter[i, r, c] *= factor
@@ -149,7 +157,11 @@ def note_arrival(s: AutomaticStructures) -> None:
         nearest = first_smallest(s.point_distance, s.id, s.live)
         cluster = s.cluster[nearest]
     if s.seen > 1:  # before the first renewal there is no metric
-        s.recent[s.seen % s.recents] = distance_from_home(s.point_distance, s)
+        home = distance_from_home(s.point_distance, s)
+        s.recent[s.seen % s.recents] = home
+        s.near += int(home < s.home_median)
+        s.point_is_strange = home > s.home_rare
+        s.strange += int(s.point_is_strange)
     s.cluster_mass[cluster] += s.point_mass
     s.cluster_clock[cluster] += 1.0 / s.cluster_mass[cluster]
     s.point_cluster = cluster
@@ -163,6 +175,8 @@ def absorb(slot: int, s: AutomaticStructures) -> None:
         leave_cluster(theirs, s.point_mass, s)
         s.cluster_mass[own] += s.point_mass
     add_point(slot, s)
+    if s.point_is_strange:
+        s.reach[slot] = min(s.reach[slot], s.point_reach)
     s.missed[slot], s.clock_then[slot] = 0.0, s.cluster_clock[own]
     s.merged += 1
     refresh_costs(slot, s)
@@ -181,7 +195,7 @@ def merge(older: int, newer: int, s: AutomaticStructures) -> tuple[int, int]:
         s.cluster_mass[own] += s.mass[other]
     s.missed[keeper] = min(missed_points(keeper, s), missed_points(other, s))
     s.clock_then[keeper] = s.cluster_clock[own]
-    s.reach[keeper] = min(s.reach[keeper], s.reach[other])  # some structure always is a home
+    s.reach[keeper] = min(s.reach[keeper], s.reach[other])
     add_moments(keeper, other, s)
     s.id[keeper] = s.id[older]
     s.merged += 1
@@ -194,7 +208,6 @@ def insert(slot: int, s: AutomaticStructures) -> None:
     write_point(slot, s)
     s.id[slot], s.cluster[slot] = s.seen, s.point_cluster
     s.missed[slot], s.clock_then[slot] = 0.0, s.cluster_clock[s.point_cluster]
-    # Until the next renewal it is no home, unless there has been no renewal yet.
-    s.reach[slot] = np.inf if s.seen > 1 else 0.0
+    s.reach[slot] = s.point_reach
     if slot == s.live:
         s.live += 1

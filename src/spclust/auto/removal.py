@@ -8,7 +8,7 @@ removed by evidence, while a cluster that is silent as a whole only fades.
 
 import numpy as np
 
-from spclust.auto.merge_cost import measure_costs
+from spclust.auto.merge_cost import find_partner
 from spclust.jit.decorators import outlined, part
 from spclust.numerics.eight import LANES
 from spclust.state.automatic_structures import AutomaticStructures, missed_points
@@ -43,7 +43,7 @@ def is_forgotten(slot: int, s: AutomaticStructures) -> bool:
     if mass < _FADED or missed > silent:
         return True
     both = _BOTH * silent
-    return missed > both and missed_points(s.partner[slot], s) > both
+    return missed > both and missed_points(int(s.partner[slot]), s) > both
 
 
 @outlined
@@ -63,36 +63,30 @@ def remove_forgotten(s: AutomaticStructures) -> None:
         return
     if many == 0:
         stays[heaviest] = 1.0
-    kept = 0
-    for i in range(s.live):
+    for i in range(s.live - 1, -1, -1):
         if stays[i] == 0.0:
             leave_cluster(s.cluster[i], s.mass[i], s)
             s.removed += int(s.count[i])
-            continue
-        if kept < i:
-            copy_structure(i, kept, s)
-        kept += 1
-    s.live = kept
-    measure_costs(s)
-    make_a_home(s)
+            vacate(i, s)
 
 
 @part
-def make_a_home(s: AutomaticStructures) -> None:
-    """Make every structure a home if none is: otherwise no point would be typical.
-
-    Reaches are found when the metric is fitted again. Modified in place: s.
-    """
-    for i in range(s.live):
-        if s.reach[i] < np.inf:
-            return
-    for i in range(s.live):
-        s.reach[i] = 0.0
+def vacate(slot: int, s: AutomaticStructures) -> None:
+    """Let the last structure move to a slot whose own one has gone. Modified in place: s."""
+    last = s.live - 1
+    s.live = last
+    if slot != last:
+        copy_structure(last, slot, s)
+    for j in range(last):
+        if s.partner[j] == slot:
+            find_partner(j, s)
+        elif s.partner[j] == last:
+            s.partner[j] = slot
 
 
 @part
 def copy_structure(source: int, target: int, s: AutomaticStructures) -> None:
-    """Copy the structure in a slot to another one, but not its costs. Modified in place: s."""
+    """Copy the structure in a slot to another one. Modified in place: s."""
     theirs, ours = s.z[source // LANES], s.z[target // LANES]
     for c in range(s.d):
         ours[c, target % LANES] = theirs[c, source % LANES]
@@ -102,3 +96,4 @@ def copy_structure(source: int, target: int, s: AutomaticStructures) -> None:
     s.mass[target], s.count[target], s.id[target] = s.mass[source], s.count[source], s.id[source]
     s.cluster[target], s.missed[target] = s.cluster[source], s.missed[source]
     s.clock_then[target], s.reach[target] = s.clock_then[source], s.reach[source]
+    s.least[target], s.partner[target] = s.least[source], s.partner[source]

@@ -2,15 +2,21 @@
 
 With a half-life everything follows the stream: every N points what is forgotten is removed. Every
 5 N points, or less often if more is remembered, the metric is fitted and structures are assigned to
-clusters, whose clocks decide what is forgotten. Without a half-life the metric is fitted whenever
-the number of points has grown by a fifth, and clusters are read when they are asked for.
+clusters, whose clocks decide what is forgotten. As long as metric and clusters stay the same, that
+is done less and less often, up to eight times, but whenever the number of points has grown by a
+fifth. Without a half-life the metric is fitted whenever that number has grown by a fifth, and
+clusters are read when they are asked for.
+
+Where the stream changes at once, all of it is done early: if, of N points, more than a fifth were
+farther from home than 95 % of those before, or four fifths nearer than half of the last ones
+(`point_update.forget`).
 """
 
 import numpy as np
 
 from spclust.arrays import Floats, Integers
 from spclust.auto.evidence import clusters_of
-from spclust.auto.home import find_reaches
+from spclust.auto.home import find_reaches, latest_median, quantiles
 from spclust.auto.merge_cost import measure_costs
 from spclust.auto.metric import renew_metric
 from spclust.auto.removal import remove_forgotten, restart_clocks
@@ -18,7 +24,11 @@ from spclust.jit.decorators import kernel
 from spclust.state.automatic_structures import AutomaticStructures, automatic_in_kernel
 
 _GROWTH = 1.2
-_OFTEN = 5  # renewals between two of the metric, at the least
+_OFTEN = 5  # times N points, at the least, between two renewals of the metric
+CALMEST = 8  # times as many, if clusters stay the same
+_NEARLY = 0.1  # by which the metric may change meanwhile, as a logarithm
+_SAME = 0.95  # of the mass, whose clusters have to stay the same
+_APART = 0.01  # distances from home tie where they are a reach: a share beyond which they differ
 _MEMORY = 0.25  # of the points that are remembered may come between two renewals of the metric
 
 
@@ -37,13 +47,14 @@ def set_dues(s: AutomaticStructures) -> None:
     seen, n = s.seen, s.capacity
     if seen < n:
         s.renewal_due = s.metric_due = min(2 * seen, n)
-    elif s.half_life == np.inf:
-        s.renewal_due = s.metric_due = max(seen + n, int(_GROWTH * seen))
+        return
+    s.renewal_due = seen + n
+    if s.half_life == np.inf:
+        s.metric_due = max(seen + n, int(_GROWTH * seen))
     else:
-        s.renewal_due = seen + n
-        if s.metric_due <= seen:
-            remembered = float(s.mass[: s.live].sum()) / s.point_mass
-            s.metric_due = seen + n * max(_OFTEN, int(_MEMORY * remembered / n))
+        remembered = float(s.mass[: s.live].sum()) / s.point_mass
+        wait = n * max(_OFTEN, int(_MEMORY * remembered / n))
+        s.metric_due = max(seen + wait, min(seen + s.calm * wait, int(_GROWTH * seen)))
 
 
 def renew(s: AutomaticStructures) -> None:
@@ -51,10 +62,34 @@ def renew(s: AutomaticStructures) -> None:
     fades = s.half_life < np.inf
     if fades:
         remove_from(s.memory)
+    before = scales_of(s)
     measure(s)
     if fades and s.live > 2:
-        assign(s, clusters_of(s))
+        labels = clusters_of(s)
+        changed = float(np.mean(np.abs(np.log(scales_of(s) / before))))
+        s.calm = min(2 * s.calm, CALMEST) if changed < _NEARLY and is_calm(s, labels) else 1
+        assign(s, labels)
+    s.near = s.strange = 0
+    if s.seen > 2:
+        s.home_median = latest_median(s) * (1.0 - _APART)
+        s.home_rare = quantiles(s)[1] * (1.0 + _APART)
     set_dues(s)
+
+
+def scales_of(s: AutomaticStructures) -> Floats:
+    """The diagonal (d,) of the metric."""
+    scales: Floats = s.metric[0].copy() if s.diagonal else np.diagonal(s.metric).copy()
+    return scales
+
+
+def is_calm(s: AutomaticStructures, labels: Integers) -> bool:
+    """True if nearly all structures, by mass, are in the same clusters as before."""
+    k = s.live
+    clusters, strays = int(labels.max(initial=-1)) + 1, -1
+    shared = np.zeros((s.clusters, clusters + 1))
+    np.add.at(shared, (s.cluster[:k], np.where(labels == strays, clusters, labels)), s.mass[:k])
+    kept = min(shared.max(axis=0).sum(), shared.max(axis=1).sum())
+    return bool(kept >= _SAME * shared.sum())
 
 
 def measure(s: AutomaticStructures) -> None:
@@ -67,6 +102,12 @@ def measure(s: AutomaticStructures) -> None:
 def remove_from(memory: Floats) -> None:
     """Remove what is forgotten. Modified in place: the state."""
     remove_forgotten(automatic_in_kernel(memory))
+
+
+@kernel
+def measure_costs_in(memory: Floats) -> None:
+    """Measure all costs. Modified in place: the state."""
+    measure_costs(automatic_in_kernel(memory))
 
 
 @kernel

@@ -29,11 +29,18 @@ class AutomaticScalars(NamedTuple):
     point_mass: float
     renewal_due: int
     metric_due: int
+    calm: int
+    near: int
+    strange: int
+    home_median: float
+    home_rare: float  # 0 if it is not known yet
     clusters: int
 
 
-# Scalars that a state has under the same name, and as the same number.
-WORDS = tuple(name for name in AutomaticScalars._fields[2:] if name != "half_life")
+# Scalars that are 0 in a file where they are infinite in a state.
+UNBOUNDED = ("half_life", "home_rare")
+# All others that a state has under the same name, and as the same number.
+WORDS = tuple(name for name in AutomaticScalars._fields[2:] if name not in UNBOUNDED)
 # Arrays with one entry for each structure.
 PER_STRUCTURE = ("mass", "count", "id", "cluster", "missed", "clock_then", "reach")
 
@@ -58,7 +65,7 @@ def automatic_layouts(scalars: AutomaticScalars) -> dict[str, Layout]:
     k, d, clusters = scalars.live, scalars.n_features, scalars.clusters
     rows = 1 if scalars.diagonal else d
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(PER_STRUCTURE, (k,))
-    shapes |= {"mean": (k, d), "z": (k, d), "scatter": (k, rows, d), "cost": (k * (k - 1) // 2,)}
+    shapes |= {"mean": (k, d), "z": (k, d), "scatter": (k, rows, d)}
     shapes |= {"cluster_mass": (clusters,), "cluster_clock": (clusters,), "recent": (RECENT,)}
     shapes |= {"origin": (d,), "unit": (d,), "width": (d,), "metric": (rows, d)}
     return {

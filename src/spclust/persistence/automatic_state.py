@@ -1,7 +1,7 @@
 """A stream of the automatic mode as scalars and logical arrays, and back.
 
 Structures are in the order of their slots, because ties depend on it. What is read is checked
-before a kernel works on it; `least` and `partner`, which follow from the costs, are found anew.
+before a kernel works on it; `least` and `partner`, which follow from all else, are found anew.
 """
 
 import math
@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from spclust.auto.merge_cost import find_partners
+from spclust.auto.renewal import measure_costs_in
 from spclust.parameters import TABLE, Params, is_automatic, resolved_structures
 from spclust.persistence.automatic_schema import (
     PER_STRUCTURE,
+    UNBOUNDED,
     WORDS,
     AutomaticScalars,
     automatic_scalars_of,
@@ -39,11 +40,11 @@ def content_of_automatic(stream: AutomaticStream) -> tuple[dict[str, Any], dict[
     """Scalars, as JSON has them, and arrays of a stream; arrays may be views of its state."""
     s, k = stream.structures, stream.structures.live
     words = {name: getattr(s, name) for name in WORDS}
-    words["half_life"] = s.half_life if s.half_life < math.inf else 0.0
+    for name in UNBOUNDED:
+        words[name] = value if (value := getattr(s, name)) < math.inf else 0.0
     scalars = AutomaticScalars(n_structures=s.capacity, n_features=s.d, **words)
     arrays: dict[str, Array] = {name: s.views[name][:k] for name in PER_STRUCTURE}
     arrays |= {"mean": s.mean[:k], "scatter": s.scatter[:k], "z": read_z(s, np.arange(k))}
-    arrays["cost"] = s.cost[:k, :k][np.triu_indices(k, 1)]
     for name in ("cluster_mass", "cluster_clock"):
         arrays[name] = s.views[name][: s.clusters]
     for name in ("origin", "unit", "width", "metric", "recent"):
@@ -109,14 +110,12 @@ def _state_of(
     for name in (*PER_STRUCTURE, "mean", "scatter"):
         s.views[name][:k] = arrays[name]
     write_z(s, arrays["z"])
-    cost = np.full((k, k), np.inf)
-    cost[np.triu_indices(k, 1)] = arrays["cost"]
-    s.cost[:k, :k] = np.minimum(cost, cost.T)
     for name in ("cluster_mass", "cluster_clock"):
         s.views[name][: s.clusters] = arrays[name]
     for name in ("origin", "unit", "width", "metric", "recent"):
         s.views[name][:] = arrays[name]
-    find_partners(s.memory)
+    measure_costs_in(s.memory)
     for name in WORDS:  # last: the search is counted
         setattr(s, name, getattr(scalars, name))
+    s.home_rare = scalars.home_rare or math.inf
     return s

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from spclust.arrays import Floats
+from spclust.auto.renewal import CALMEST
 from spclust.persistence.automatic_schema import AutomaticScalars, automatic_layouts
 from spclust.persistence.container import Array
 from spclust.persistence.schema import refuse_other_layouts
@@ -38,6 +39,9 @@ def refuse_unsound_automatic(scalars: AutomaticScalars, arrays: Mapping[str, Arr
         and max(c.removed, c.merged, c.measured, c.rescans, c.metric_due) <= LARGEST_COUNT
         and 1 <= c.clusters <= c.n_structures
         and c.seen <= c.renewal_due <= c.metric_due
+        and 1 <= c.calm <= CALMEST
+        and max(c.near, c.strange) <= c.n_structures
+        and min(c.home_median, c.home_rare) >= 0.0
         and 1.0 <= c.point_mass <= _LARGEST_MASS
         and c.half_life >= 0.0,
         "numbers",
@@ -60,7 +64,7 @@ def refuse_unsound_automatic(scalars: AutomaticScalars, arrays: Mapping[str, Arr
     demand(bool(np.all(np.isin(np.frexp(arrays["unit"])[0], (0.0, 0.5)))), "array 'unit'")
     for name in ("unit", "width"):
         demand(_positive(arrays[name], or_zero=True), f"array {name!r}")
-    for name in ("cost", "recent", "reach"):
+    for name in ("recent", "reach"):
         demand(within(0.0, arrays[name], np.inf), "distances")
 
 

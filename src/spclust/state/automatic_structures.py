@@ -40,13 +40,20 @@ class AutomaticStructures(Record):
     merged = Integer()  # merges
     removed = Integer()  # points of structures that were removed
     measured = Integer()  # distances computed while learning
-    rescans = Integer()  # rows of merge costs that were searched for their smallest
+    rescans = Integer()  # searches for another partner
     timed = Flag(constant=True)  # points have time stamps
     clock = Real()  # the last time stamp
     point_mass = Real()  # mass of the last point
     renewal_due = Integer()  # points learnt when what is forgotten is removed
     metric_due = Integer()  # points learnt when the metric, too, is renewed
+    calm = Integer()  # renewals of the metric are due as many times later: nothing has changed
+    near = Integer()  # of the last points, those nearer home than `home_median`
+    strange = Integer()  # and those farther from it than `home_rare`
+    home_median = Real()  # just below the median of squared distances from home, at a renewal
+    home_rare = Real()  # just above their quantile of 95 %
     clusters = Integer()  # clusters that structures were assigned to at the last reading
+    point_is_strange = Flag()  # it is farther from home than `home_rare`
+    point_reach = Real()  # squared distance within which the point finds enough mass
     point_cluster = Integer()  # cluster of the structure that is nearest to the last point
 
     # Lengths of axes
@@ -71,9 +78,8 @@ class AutomaticStructures(Record):
     reach = Array("n")  # squared distance within which it finds enough mass: see `auto.home`
 
     # Costs of merging two structures
-    cost = Array("n n")
     least = Array("n")  # smallest cost of a structure with any other
-    partner = Array("n", np.int64)  # the structure that this is the cost with
+    partner = Array("n")  # slot of the structure that this is the cost with
 
     # Clusters, as they were read last
     cluster_mass = Array("n")
@@ -86,11 +92,13 @@ class AutomaticStructures(Record):
     width = Array("d")  # standard deviation of most points, in coordinates
     recent = Array("recents")  # squared distances of the last points from home: see `auto.home`
 
-    # Working memory of one point
+    # Working memory
     point = Array("d")  # the point, in coordinates
     point_z = Array("d")  # the point, in the metric
     point_distance = Array("n")  # squared distances to all structures
     point_cost = Array("n")  # costs of merging it with each
+    slot_cost = Array("n")  # costs of a structure that has changed
+    spare_cost = Array("n")  # costs of one whose partner has changed
 
 
 def automatic_in_kernel(memory: Any) -> AutomaticStructures:
@@ -124,9 +132,10 @@ def empty_automatic(params: Params, d: int) -> AutomaticStructures:
     s.capacity, s.diagonal = capacity, diagonal
     s.half_life, s.exponent = params.half_life, params.exponent
     s.point_mass, s.clusters = 1.0, 1
+    s.calm, s.home_rare = 1, np.inf
     s.renewal_due = s.metric_due = 2
     s.metric[:] = 1.0 if diagonal else np.eye(d)
-    s.cost[:] = s.least[:] = s.reach[:] = s.recent[:] = np.inf
+    s.least[:] = s.reach[:] = s.recent[:] = np.inf
     s.partner[:] = -1
     return s
 

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from spclust.arrays import Floats
-from spclust.auto.merge_cost import find_partner, refresh_costs
+from spclust.auto.merge_cost import refresh_costs
 from spclust.auto.point_update import merge
-from spclust.auto.removal import copy_structure
+from spclust.auto.removal import vacate
 from spclust.auto.renewal import measure, set_dues
-from spclust.jit.decorators import kernel, part
+from spclust.jit.decorators import kernel
 from spclust.numerics.smallest import first_smallest
 from spclust.parameters import Params
 from spclust.state.automatic_structures import (
@@ -116,26 +116,6 @@ def reduce_structures(memory: Floats, most: int) -> None:
     s = automatic_in_kernel(memory)
     while s.live > most:
         first = first_smallest(s.least, s.id, s.live)
-        keeper, free = merge(first, s.partner[first], s)
-        last = s.live - 1
-        s.live = last
-        if free != last:
-            move(last, free, s)
-        keeper = free if keeper == last else keeper
-        for j in range(s.live):
-            if s.partner[j] == free or j == free:
-                find_partner(j, s)
-            elif s.partner[j] == last:
-                s.partner[j] = free
-        refresh_costs(keeper, s)
-
-
-@part
-def move(source: int, target: int, s: AutomaticStructures) -> None:
-    """Move the structure in slot `source` to slot `target`. Modified in place: s."""
-    copy_structure(source, target, s)
-    for j in range(s.live + 1):
-        s.cost[target, j] = s.cost[source, j]
-    for j in range(s.live + 1):
-        s.cost[j, target] = s.cost[j, source]
-    s.cost[target, target] = s.cost[source, source]
+        keeper, free = merge(first, int(s.partner[first]), s)
+        vacate(free, s)
+        refresh_costs(free if keeper == s.live else keeper, s)  # the last one has moved
