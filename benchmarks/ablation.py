@@ -54,13 +54,17 @@ CHANGES: dict[str, list[Change]] = {
     "proposals of single linkage, not judged": [
         Change(
             "auto/evidence.py",
-            "return in_order(separate_groups(s.memory, z, mass, variance, proposed))",
-            "return in_order(proposed)",
+            "labels[order] = separate_groups(s.memory, z, mass, scatter, variance, proposed)",
+            "labels[order] = proposed",
         ),
     ],
     "no basins, no halves": [
         Change("auto/evidence.py", "if d > RESOLVED:", "if True:"),
-        Change("auto/evidence.py", "divide_by_halves(labels, z, mass, limit, _OF_HALVES, s)", ""),
+        Change(
+            "auto/evidence.py",
+            "divide_by_halves(labels, z, mass, scatter, limit, _OF_HALVES, s)",
+            "",
+        ),
     ],
 }
 

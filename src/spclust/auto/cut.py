@@ -64,6 +64,7 @@ def grown_tree(D: Floats, reach: Floats) -> tuple[Integers, Floats]:
     """Both ends (2, k - 1) and lengths (k - 1,) of the edges, in the order of Prim's algorithm."""
     k = reach.size
     best, nearest, inside = np.full(k, np.inf), np.zeros(k, np.int64), np.zeros(k, np.bool_)
+    direct = np.full(k, np.inf)  # of equal lengths, which a reach has, the nearest neighbour counts
     ends, length, new = np.empty((2, k - 1), np.int64), np.empty(k - 1), 0
     for e in range(k - 1):
         inside[new] = True
@@ -72,8 +73,8 @@ def grown_tree(D: Floats, reach: Floats) -> tuple[Integers, Floats]:
             if inside[j]:
                 continue
             way = max(D[new, j], reach[new], reach[j])
-            if way < best[j]:
-                best[j], nearest[j] = way, new
+            if way < best[j] or (way == best[j] and D[new, j] < direct[j]):
+                best[j], direct[j], nearest[j] = way, D[new, j], new
             if chosen < 0 or best[j] < shortest:
                 shortest, chosen = best[j], j
         ends[0, e], ends[1, e], length[e] = nearest[chosen], chosen, shortest

@@ -57,11 +57,15 @@ def clusters_of(s: AutomaticStructures) -> Integers:
     """Cluster (k,) of the structure in each slot; -1 for strays."""
     if s.live < 3:
         return np.zeros(s.live, dtype=np.int64)
-    z = np.ascontiguousarray(read_z(s, np.arange(s.live)))
-    mass = s.mass[: s.live] / s.point_mass
-    variance = variances_in_metric(s)
+    # Where distances tie, order decides: that of age, which slots do not keep.
+    order = np.argsort(s.id[: s.live])
+    z = np.ascontiguousarray(read_z(s, order))
+    mass, scatter = s.mass[order] / s.point_mass, s.scatter[order] / s.point_mass
+    variance = variances_in_metric(s)[order]
     proposed = automatic_clusters(z, mass, np.sqrt(s.d * variance))
-    return in_order(separate_groups(s.memory, z, mass, variance, proposed))
+    labels = np.empty(s.live, dtype=np.int64)
+    labels[order] = separate_groups(s.memory, z, mass, scatter, variance, proposed)
+    return in_order(labels)
 
 
 def variances_in_metric(s: AutomaticStructures) -> Floats:
@@ -77,12 +81,17 @@ def variances_in_metric(s: AutomaticStructures) -> Floats:
 
 @kernel
 def separate_groups(
-    memory: Floats, z: Floats, mass: Floats, variance: Floats, proposed: Integers
+    memory: Floats,
+    z: Floats,
+    mass: Floats,
+    scatter: Floats,
+    variance: Floats,
+    proposed: Integers,
 ) -> Integers:
     """Labels (k,) of separate groups: the proposed ones (k,), merged; and basins, merged.
 
     Of structures with means z (k, d), faded counts `mass` (k,) and variances (k,), all in the
-    metric.
+    metric, and scatters (k, d, d), or (k, 1, d), in coordinates.
     """
     s = automatic_in_kernel(memory)
     k, d = z.shape
@@ -94,20 +103,27 @@ def separate_groups(
     local = local_distances(squares, mass)
     widths, heights = kernel_shapes(_WIDTH * local, variance, d)
     field = field_of(squares, mass, widths, heights, edges_of(squares, proposed, False))
-    labels = merge_groups(proposed, z, mass, field, Rules(limit, True, 0.0, True), s)
+    rules = Rules(limit, True, 0.0, True)
+    labels = merge_groups(proposed, z, mass, scatter, field, rules, s)
     if d > RESOLVED:
-        divide_by_halves(labels, z, mass, limit, _OF_HALVES, s)
+        divide_by_halves(labels, z, mass, scatter, limit, _OF_HALVES, s)
         return labels
     widths, heights = kernel_shapes(_BASIN_WIDTH * local, variance, d)
     field = field_of(squares, mass, widths, heights, edges_of(squares, labels, True))
     # With a half-life, the remains of clusters that have changed are peaks, too.
     rules = Rules(limit, s.half_life == np.inf, _CHOSEN, False)
-    return merge_groups(basins(field, labels), z, mass, field, rules, s)
+    return merge_groups(basins(field, labels), z, mass, scatter, field, rules, s)
 
 
 @allocating
 def merge_groups(
-    groups: Integers, z: Floats, mass: Floats, field: Field, rules: Rules, s: AutomaticStructures
+    groups: Integers,
+    z: Floats,
+    mass: Floats,
+    scatter: Floats,
+    field: Field,
+    rules: Rules,
+    s: AutomaticStructures,
 ) -> Integers:
     """Labels (k,) after the least separate two groups (k,) were merged, until all are separate."""
     labels = groups.copy()
@@ -124,7 +140,9 @@ def merge_groups(
         for i in range(many):
             for j in range(i):
                 if touching[i, j] and (changed < 0 or changed in (i, j)):
-                    ratio[i, j], valley[i, j] = judge(i, j, labels, z, mass, field, rules, s)
+                    ratio[i, j], valley[i, j] = judge(
+                        i, j, labels, z, mass, scatter, field, rules, s
+                    )
                     touching[i, j] = valley[i, j] >= 0.0
         least, a, b = np.inf, -1, -1
         for i in range(many):
@@ -154,6 +172,7 @@ def judge(
     labels: Integers,
     z: Floats,
     mass: Floats,
+    scatter: Floats,
     field: Field,
     rules: Rules,
     s: AutomaticStructures,
@@ -167,7 +186,7 @@ def judge(
         return border, -1.0
     if s.d > 1 and rules.by_border and border > rules.limit and open_share < _OPEN:
         return np.inf, open_share
-    line, line_share = separation_of(a, b, labels, z, mass, s)
+    line, line_share = separation_of(a, b, labels, z, mass, scatter, s)
     shallow = _ON_LINE if s.d > RESOLVED else _DEEP
     by_line = line > rules.limit and line_share < shallow
     if s.d == 1:  # the border is a place on the line

@@ -30,7 +30,13 @@ _STEPS = 20  # of 2-means, at most
 
 @allocating
 def separation_of(
-    a: int, b: int, labels: Integers, z: Floats, mass: Floats, s: AutomaticStructures
+    a: int,
+    b: int,
+    labels: Integers,
+    z: Floats,
+    mass: Floats,
+    scatter: Floats,
+    s: AutomaticStructures,
 ) -> tuple[float, float]:
     """`separation` of two groups on the line through their centres."""
     k, many = labels.size, 0
@@ -47,7 +53,7 @@ def separation_of(
     for i in range(k):
         if labels[i] in (a, b):
             place[many] = dot(line, z[i], 0)
-            variance[many] = variance_along(of_coordinates, s.scatter[i], s.mass[i])
+            variance[many] = variance_along(of_coordinates, scatter[i], mass[i])
             n[many], second[many] = mass[i], labels[i] == b
             many += 1
     return separation(place, variance, n, second)
@@ -153,14 +159,20 @@ def deepest_valley(density: Floats, K: Floats, n: Floats) -> tuple[float, float]
 
 @allocating
 def divide_by_halves(
-    labels: Integers, z: Floats, mass: Floats, limit: float, share: float, s: AutomaticStructures
+    labels: Integers,
+    z: Floats,
+    mass: Floats,
+    scatter: Floats,
+    limit: float,
+    share: float,
+    s: AutomaticStructures,
 ) -> None:
     """Divide clusters whose halves are separate, until none has any. Modified in place: labels."""
     at, many = 0, labels.max() + 1
     while at < many:
         half = halves_of(at, labels, z, mass)
-        if are_apart(half, z, mass, limit, share, s) and not is_product(
-            half, z, mass, limit, share, s
+        if are_apart(half, z, mass, scatter, limit, share, s) and not is_product(
+            half, z, mass, scatter, limit, share, s
         ):
             for i in range(labels.size):
                 if half[i] == 1:
@@ -227,29 +239,41 @@ def has_both(half: Integers) -> bool:
 
 @allocating
 def are_apart(
-    half: Integers, z: Floats, mass: Floats, limit: float, share: float, s: AutomaticStructures
+    half: Integers,
+    z: Floats,
+    mass: Floats,
+    scatter: Floats,
+    limit: float,
+    share: float,
+    s: AutomaticStructures,
 ) -> bool:
     """True if a valley separates two halves (k,)."""
     if not has_both(half):
         return False
-    ratio, in_valley = separation_of(0, 1, half, z, mass, s)
+    ratio, in_valley = separation_of(0, 1, half, z, mass, scatter, s)
     return ratio > limit and in_valley < share
 
 
 @allocating
 def is_product(
-    half: Integers, z: Floats, mass: Floats, limit: float, share: float, s: AutomaticStructures
+    half: Integers,
+    z: Floats,
+    mass: Floats,
+    scatter: Floats,
+    limit: float,
+    share: float,
+    s: AutomaticStructures,
 ) -> bool:
     """True if the plane that divides one of two halves (k,) divides the other one, too."""
     for side in range(2):
         quarter = halves_of(side, half, z, mass)
-        if not are_apart(quarter, z, mass, limit, share, s):
+        if not are_apart(quarter, z, mass, scatter, limit, share, s):
             continue
         low, high = centre(0, quarter, z, mass), centre(1, quarter, z, mass)
         other = np.full(half.size, -1)
         for i in range(half.size):
             if half[i] == 1 - side:
                 other[i] = int(square_distance(z[i], high) < square_distance(z[i], low))
-        if are_apart(other, z, mass, limit, share, s):
+        if are_apart(other, z, mass, scatter, limit, share, s):
             return True
     return False
