@@ -6,11 +6,11 @@ from datetime import timedelta
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClusterMixin
 
 from spclust.algorithm.kernels import stamped
 from spclust.arrays import Floats, Integers
 from spclust.estimators import model_merge, queries
+from spclust.estimators.cluster_transform import ClusterTransform
 from spclust.estimators.fit import as_row, fit
 from spclust.estimators.fitted_estimator import FittedEstimator
 from spclust.estimators.last_batch import SUPERSEDED
@@ -21,7 +21,7 @@ from spclust.tracking.events import ClusterEvent
 _ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
 
 
-class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
+class SPC(ClusterTransform, FittedEstimator):
     """Single-pass possibilistic clustering of a data stream.
 
     SPC sees every point once and keeps at most `n_structures` structures: mean, covariance,
@@ -81,8 +81,7 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
         to a cluster. May be changed at any time: it does not change the stream, but `labels_` of
         rows that were learnt without it need `predict`, since rows are not kept.
     n_jobs : int or None, default None
-        Threads of `predict`, `typicality`, `score_samples` and `labels_`. None is one, -1 one for
-        each core. Learning always uses one.
+        Threads of all queries. None is one, -1 one for each core. Learning always uses one.
 
     Attributes
     ----------
@@ -94,9 +93,10 @@ class SPC(ClusterMixin, FittedEstimator):  # type: ignore[misc]
         `weight`, `count`, `age`, `id` and `label` (k,).
     n_clusters_ : int
         Clusters of structures, noise not counted.
+    cluster_centers_ : ndarray of shape (n_clusters_, d)
+        Centre of each cluster: the mean of its structures' means, weighted by count.
     cluster_ids_ : ndarray of shape (n_clusters_,)
-        Id of each cluster, the same for as long as it exists; -1 for a cluster of too little
-        weight, or not confirmed yet. Only if `track_every` is set.
+        Id of each cluster, the same for as long as it exists; -1 if too light. Needs `track_every`.
     events_ : list of ClusterEvent
         The last thousand births, deaths, merges, splits and moves. Only if `track_every` is set.
     n_samples_seen_ : int

@@ -1,0 +1,52 @@
+"""What scikit-learn expects of a clusterer besides labels."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from spclust import SPC
+
+
+@pytest.fixture(name="blobs")
+def three_blobs():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=600)
+    return np.array([[0.0, 0.0], [20.0, 0.0], [0.0, 20.0]])[y] + rng.normal(size=(600, 2)), y
+
+
+@pytest.mark.parametrize("params", [{}, {"half_life": 300}, {"scale": 1.5}], ids=str)
+def test_rows_are_most_typical_in_the_cluster_of_their_label(blobs, params):
+    X, _ = blobs
+    model = SPC(**params)
+    u = model.fit_transform(X)
+    assert u.shape == (len(X), model.n_clusters_)
+    np.testing.assert_array_equal(u, model.typicality(X))
+    assert np.mean(u.argmax(axis=1) == model.labels_) > 0.98
+    assert model.score(X) == pytest.approx(model.score_samples(X).mean())
+    assert model.score(X) > model.score(X + 8.0)
+
+
+def test_centres_are_those_of_the_rows(blobs):
+    X, _ = blobs
+    model = SPC().fit(X)
+    expected = [X[model.labels_ == label].mean(axis=0) for label in range(model.n_clusters_)]
+    np.testing.assert_allclose(model.cluster_centers_, expected, atol=0.3)
+    with pytest.raises(AttributeError, match="cluster_centers_ of SPC exists once fit"):
+        SPC().cluster_centers_  # noqa: B018
+
+
+def test_a_frame_has_a_column_for_each_cluster(blobs):
+    X, _ = blobs
+    frame = SPC().set_output(transform="pandas").fit_transform(pd.DataFrame(X, columns=["a", "b"]))
+    assert list(frame.columns) == ["spc0", "spc1", "spc2"]
+
+
+def test_a_step_of_a_pipeline_whose_parameters_are_searched(blobs):
+    X, y = blobs
+    pipeline = make_pipeline(SPC(), LogisticRegression())
+    assert pipeline.fit(X, y).score(X, y) > 0.99
+    search = GridSearchCV(SPC(), {"n_structures": [5, 50]}, cv=2).fit(X)
+    assert search.best_score_ <= 0.0
