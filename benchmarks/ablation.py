@@ -54,7 +54,7 @@ CHANGES: dict[str, list[Change]] = {
     "proposals of single linkage, not judged": [
         Change(
             "auto/evidence.py",
-            "labels[order] = separate_groups(s.memory, z, mass, scatter, variance, proposed)",
+            "labels[order] = separate_groups(placed, variance, proposed, s.half_life < np.inf)",
             "labels[order] = proposed",
         ),
     ],
@@ -62,7 +62,7 @@ CHANGES: dict[str, list[Change]] = {
         Change("auto/evidence.py", "if d > RESOLVED:", "if True:"),
         Change(
             "auto/evidence.py",
-            "divide_by_halves(labels, z, mass, scatter, limit, _OF_HALVES, s)",
+            "divide_by_halves(labels, placed, limit, _OF_HALVES)",
             "",
         ),
     ],

@@ -29,10 +29,10 @@ from spclust.auto.border import (
     local_distances,
 )
 from spclust.auto.cut import automatic_clusters
-from spclust.auto.separation import divide_by_halves, separation_of
+from spclust.auto.separation import Placement, divide_by_halves, separation_of
 from spclust.jit.decorators import allocating, kernel
 from spclust.numerics.euclidean_distances import distances
-from spclust.state.automatic_structures import AutomaticStructures, automatic_in_kernel, read_z
+from spclust.state.automatic_structures import AutomaticStructures, read_z
 
 _WIDTH, _BASIN_WIDTH = 0.7, 0.5  # of kernels; basins are proposed by the narrowest without ripples
 _TRIALS = 4.0  # places for a valley, for each structure
@@ -61,10 +61,11 @@ def clusters_of(s: AutomaticStructures) -> Integers:
     order = np.argsort(s.id[: s.live])
     z = np.ascontiguousarray(read_z(s, order))
     mass, scatter = s.mass[order] / s.point_mass, s.scatter[order] / s.point_mass
+    placed = Placement(z, mass, scatter, np.ascontiguousarray(s.metric))
     variance = variances_in_metric(s)[order]
     proposed = automatic_clusters(z, mass, np.sqrt(s.d * variance))
     labels = np.empty(s.live, dtype=np.int64)
-    labels[order] = separate_groups(s.memory, z, mass, scatter, variance, proposed)
+    labels[order] = separate_groups(placed, variance, proposed, s.half_life < np.inf)
     return in_order(labels)
 
 
@@ -81,21 +82,14 @@ def variances_in_metric(s: AutomaticStructures) -> Floats:
 
 @kernel
 def separate_groups(
-    memory: Floats,
-    z: Floats,
-    mass: Floats,
-    scatter: Floats,
-    variance: Floats,
-    proposed: Integers,
+    placed: Placement, variance: Floats, proposed: Integers, fades: bool
 ) -> Integers:
     """Labels (k,) of separate groups: the proposed ones (k,), merged; and basins, merged.
 
-    Of structures with means z (k, d), faded counts `mass` (k,) and variances (k,), all in the
-    metric, and scatters (k, d, d), or (k, 1, d), in coordinates.
+    Of structures with variances (k,) in the metric, whose masses fade or not.
     """
-    s = automatic_in_kernel(memory)
-    k, d = z.shape
-    squares = distances(z)
+    k, d = placed.z.shape
+    mass, squares = placed.mass, distances(placed.z)
     for i in range(k):
         for j in range(k):
             squares[i, j] *= squares[i, j]
@@ -104,29 +98,21 @@ def separate_groups(
     widths, heights = kernel_shapes(_WIDTH * local, variance, d)
     field = field_of(squares, mass, widths, heights, edges_of(squares, proposed, False))
     rules = Rules(limit, True, 0.0, True)
-    labels = merge_groups(proposed, z, mass, scatter, field, rules, s)
+    labels = merge_groups(proposed, placed, field, rules)
     if d > RESOLVED:
-        divide_by_halves(labels, z, mass, scatter, limit, _OF_HALVES, s)
+        divide_by_halves(labels, placed, limit, _OF_HALVES)
         return labels
     widths, heights = kernel_shapes(_BASIN_WIDTH * local, variance, d)
     field = field_of(squares, mass, widths, heights, edges_of(squares, labels, True))
     # With a half-life, the remains of clusters that have changed are peaks, too.
-    rules = Rules(limit, s.half_life == np.inf, _CHOSEN, False)
-    return merge_groups(basins(field, labels), z, mass, scatter, field, rules, s)
+    rules = Rules(limit, not fades, _CHOSEN, False)
+    return merge_groups(basins(field, labels), placed, field, rules)
 
 
 @allocating
-def merge_groups(
-    groups: Integers,
-    z: Floats,
-    mass: Floats,
-    scatter: Floats,
-    field: Field,
-    rules: Rules,
-    s: AutomaticStructures,
-) -> Integers:
+def merge_groups(groups: Integers, placed: Placement, field: Field, rules: Rules) -> Integers:
     """Labels (k,) after the least separate two groups (k,) were merged, until all are separate."""
-    labels = groups.copy()
+    labels, mass = groups.copy(), placed.mass
     many, k = labels.max() + 1, labels.size
     masses = np.zeros(many)
     for i in range(k):
@@ -140,9 +126,7 @@ def merge_groups(
         for i in range(many):
             for j in range(i):
                 if touching[i, j] and (changed < 0 or changed in (i, j)):
-                    ratio[i, j], valley[i, j] = judge(
-                        i, j, labels, z, mass, scatter, field, rules, s
-                    )
+                    ratio[i, j], valley[i, j] = judge(i, j, labels, placed, field, rules)
                     touching[i, j] = valley[i, j] >= 0.0
         least, a, b = np.inf, -1, -1
         for i in range(many):
@@ -167,31 +151,24 @@ def merge_groups(
 
 @allocating
 def judge(
-    a: int,
-    b: int,
-    labels: Integers,
-    z: Floats,
-    mass: Floats,
-    scatter: Floats,
-    field: Field,
-    rules: Rules,
-    s: AutomaticStructures,
+    a: int, b: int, labels: Integers, placed: Placement, field: Field, rules: Rules
 ) -> tuple[float, float]:
     """How separate two groups are, infinite if enough to be two clusters; the density between them.
 
     The second as a share of the lower peak; negative if they have no border.
     """
-    border, open_share = border_separation(a, b, labels, mass, field, rules.chosen)
+    d = placed.z.shape[1]
+    border, open_share = border_separation(a, b, labels, placed.mass, field, rules.chosen)
     if border == np.inf:
         return border, -1.0
-    if s.d > 1 and rules.by_border and border > rules.limit and open_share < _OPEN:
+    if d > 1 and rules.by_border and border > rules.limit and open_share < _OPEN:
         return np.inf, open_share
-    line, line_share = separation_of(a, b, labels, z, mass, scatter, s)
-    shallow = _ON_LINE if s.d > RESOLVED else _DEEP
+    line, line_share = separation_of(a, b, labels, placed)
+    shallow = _ON_LINE if d > RESOLVED else _DEEP
     by_line = line > rules.limit and line_share < shallow
-    if s.d == 1:  # the border is a place on the line
+    if d == 1:  # the border is a place on the line
         return np.inf if by_line else line, line_share
-    by_line &= s.d > RESOLVED or open_share < _DEEP
+    by_line &= d > RESOLVED or open_share < _DEEP
     return np.inf if by_line else max(border, line), min(open_share, line_share)
 
 

@@ -56,10 +56,10 @@ def learn_points(rows: int, X: Floats, s: AutomaticStructures) -> int:
 @part
 def is_finite(X: Floats, start: int, s: AutomaticStructures) -> bool:
     """True if all numbers of the row at `start` are finite. If not, nothing may change."""
-    total = 0.0
+    finite = True
     for c in range(s.d + s.timed):
-        total += 0.0 * X[start + c]  # NaN if it is not finite
-    return total == 0.0
+        finite &= abs(X[start + c]) < np.inf
+    return finite
 
 
 @part
@@ -81,20 +81,17 @@ def update(s: AutomaticStructures) -> None:
     """Learn the point s.point. Modified in place: s."""
     measure_point(s)
     note_arrival(s)
-    slot, changed, is_full = s.live, POINT, s.live == s.capacity
-    older, newer = cheapest_pair(s) if is_full else (POINT, POINT)
-    is_absorbed = is_full and newer == POINT
-    if s.point_is_strange or not is_absorbed:
-        s.point_reach = reach_of_point(s)
-    if is_absorbed:
-        absorb(older, s)
-    elif is_full:
-        changed, slot = merge(older, newer, s)
-    if slot < s.capacity:
-        insert(slot, s)
-        connect_point(slot, s)
-    if changed != POINT:
-        refresh_costs(changed, s)
+    if s.live < s.capacity:
+        insert(s.live, reach_of_point(s), s)
+    else:
+        older, newer = cheapest_pair(s)
+        if newer == POINT:
+            absorb(older, s)
+        else:
+            reach = reach_of_point(s)
+            keeper, free = merge(older, newer, s)
+            insert(free, reach, s)
+            refresh_costs(keeper, s)
     s.seen += 1
 
 
@@ -174,9 +171,9 @@ def absorb(slot: int, s: AutomaticStructures) -> None:
     if own != theirs:
         leave_cluster(theirs, s.point_mass, s)
         s.cluster_mass[own] += s.point_mass
-    add_point(slot, s)
     if s.point_is_strange:
-        s.reach[slot] = min(s.reach[slot], s.point_reach)
+        s.reach[slot] = min(s.reach[slot], reach_of_point(s))
+    add_point(slot, s)
     s.missed[slot], s.clock_then[slot] = 0.0, s.cluster_clock[own]
     s.merged += 1
     refresh_costs(slot, s)
@@ -203,11 +200,12 @@ def merge(older: int, newer: int, s: AutomaticStructures) -> tuple[int, int]:
 
 
 @part
-def insert(slot: int, s: AutomaticStructures) -> None:
+def insert(slot: int, reach: float, s: AutomaticStructures) -> None:
     """Give the point a structure of its own. Modified in place: s."""
     write_point(slot, s)
     s.id[slot], s.cluster[slot] = s.seen, s.point_cluster
     s.missed[slot], s.clock_then[slot] = 0.0, s.cluster_clock[s.point_cluster]
-    s.reach[slot] = s.point_reach
+    s.reach[slot] = reach
     if slot == s.live:
         s.live += 1
+    connect_point(slot, s)

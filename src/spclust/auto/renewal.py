@@ -105,12 +105,6 @@ def remove_from(memory: Floats) -> None:
 
 
 @kernel
-def measure_costs_in(memory: Floats) -> None:
-    """Measure all costs. Modified in place: the state."""
-    measure_costs(automatic_in_kernel(memory))
-
-
-@kernel
 def measure_in(memory: Floats) -> None:
     """Measure all costs and reaches in the metric as it is. Modified in place: the state."""
     s = automatic_in_kernel(memory)

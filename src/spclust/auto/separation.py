@@ -14,13 +14,14 @@ valley along many directions, would be divided without an end. So it stays whole
 half divides the other one, too.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from spclust.arrays import Booleans, Floats, Integers
 from spclust.auto.border import RIPPLE
 from spclust.jit.decorators import allocating
 from spclust.numerics.cholesky import dot
-from spclust.state.automatic_structures import AutomaticStructures
 
 _PLACES = 41  # along the line, where the density is computed
 _NEGLIGIBLE = 40.0  # e^-40 is no density
@@ -28,40 +29,43 @@ _FEWEST = 4  # structures of a cluster that is divided
 _STEPS = 20  # of 2-means, at most
 
 
+class Placement(NamedTuple):
+    """Where structures are in the metric, and how their points scatter around them."""
+
+    z: Floats  # (k, d) means in the metric
+    mass: Floats  # (k,) faded counts
+    scatter: Floats  # (k, d, d), or (k, 1, d) if diagonal, in coordinates
+    metric: Floats  # (d, d), or (1, d) if diagonal
+
+
 @allocating
-def separation_of(
-    a: int,
-    b: int,
-    labels: Integers,
-    z: Floats,
-    mass: Floats,
-    scatter: Floats,
-    s: AutomaticStructures,
-) -> tuple[float, float]:
+def separation_of(a: int, b: int, labels: Integers, placed: Placement) -> tuple[float, float]:
     """`separation` of two groups on the line through their centres."""
+    z, mass = placed.z, placed.mass
     k, many = labels.size, 0
     for i in range(k):
         many += int(labels[i] in (a, b))
-    line = centre(b, labels, z, mass) - centre(a, labels, z, mass)
+    line = centre(b, labels, placed) - centre(a, labels, placed)
     length = np.sqrt(dot(line, line, 0))
     if length == 0.0:
         return 0.0, 1.0
     line /= length
-    of_coordinates = in_coordinates(line, s)
+    of_coordinates = in_coordinates(line, placed.metric)
     place, variance, n = np.zeros(many), np.zeros(many), np.empty(many)
     second, many = np.empty(many, np.bool_), 0
     for i in range(k):
         if labels[i] in (a, b):
             place[many] = dot(line, z[i], 0)
-            variance[many] = variance_along(of_coordinates, scatter[i], mass[i])
+            variance[many] = variance_along(of_coordinates, placed.scatter[i], mass[i])
             n[many], second[many] = mass[i], labels[i] == b
             many += 1
     return separation(place, variance, n, second)
 
 
 @allocating
-def centre(label: int, labels: Integers, z: Floats, mass: Floats) -> Floats:
+def centre(label: int, labels: Integers, placed: Placement) -> Floats:
     """Mean (d,) of the structures with a label."""
+    z, mass = placed.z, placed.mass
     total, found = 0.0, np.zeros(z.shape[1])
     for i in range(labels.size):
         if labels[i] == label:
@@ -72,15 +76,15 @@ def centre(label: int, labels: Integers, z: Floats, mass: Floats) -> Floats:
 
 
 @allocating
-def in_coordinates(line: Floats, s: AutomaticStructures) -> Floats:
+def in_coordinates(line: Floats, metric: Floats) -> Floats:
     """A^T u: coordinates y have the place (A^T u) y on a line u (d,) of the metric."""
-    found = np.zeros(s.d)
-    for r in range(s.d):
-        if s.diagonal:
-            found[r] = s.metric[0, r] * line[r]
+    found, diagonal = np.zeros(line.size), metric.shape[0] == 1
+    for r in range(line.size):
+        if diagonal:
+            found[r] = metric[0, r] * line[r]
         else:
             for c in range(r + 1):
-                found[c] += s.metric[r, c] * line[r]
+                found[c] += metric[r, c] * line[r]
     return found
 
 
@@ -158,22 +162,13 @@ def deepest_valley(density: Floats, K: Floats, n: Floats) -> tuple[float, float]
 
 
 @allocating
-def divide_by_halves(
-    labels: Integers,
-    z: Floats,
-    mass: Floats,
-    scatter: Floats,
-    limit: float,
-    share: float,
-    s: AutomaticStructures,
-) -> None:
+def divide_by_halves(labels: Integers, placed: Placement, limit: float, share: float) -> None:
     """Divide clusters whose halves are separate, until none has any. Modified in place: labels."""
     at, many = 0, labels.max() + 1
     while at < many:
-        half = halves_of(at, labels, z, mass)
-        if are_apart(half, z, mass, scatter, limit, share, s) and not is_product(
-            half, z, mass, scatter, limit, share, s
-        ):
+        half = halves_of(at, labels, placed)
+        apart = are_apart(half, placed, limit, share)
+        if apart and not is_product(half, placed, limit, share):
             for i in range(labels.size):
                 if half[i] == 1:
                     labels[i] = many
@@ -183,19 +178,19 @@ def divide_by_halves(
 
 
 @allocating
-def halves_of(label: int, labels: Integers, z: Floats, mass: Floats) -> Integers:
+def halves_of(label: int, labels: Integers, placed: Placement) -> Integers:
     """Half (k,), 0 or 1, of each structure with a label, by 2-means; -1 for all others.
 
     It begins with the structures that weigh most at a distance from the mean, and from each other.
     """
-    half, many = np.full(labels.size, -1), 0
+    z, half, many = placed.z, np.full(labels.size, -1), 0
     for i in range(labels.size):
         many += int(labels[i] == label)
     if many < _FEWEST:
         return half
-    first = weightiest(label, labels, z, mass, centre(label, labels, z, mass))
+    first = weightiest(label, labels, placed, centre(label, labels, placed))
     means = np.empty((2, z.shape[1]))
-    means[0], means[1] = z[first], z[weightiest(label, labels, z, mass, z[first])]
+    means[0], means[1] = z[first], z[weightiest(label, labels, placed, z[first])]
     for _ in range(_STEPS):
         changed = False
         for i in range(labels.size):
@@ -206,17 +201,17 @@ def halves_of(label: int, labels: Integers, z: Floats, mass: Floats) -> Integers
         if not changed or not has_both(half):
             break
         for side in range(2):
-            means[side] = centre(side, half, z, mass)
+            means[side] = centre(side, half, placed)
     return half
 
 
 @allocating
-def weightiest(label: int, labels: Integers, z: Floats, mass: Floats, place: Floats) -> int:
+def weightiest(label: int, labels: Integers, placed: Placement, place: Floats) -> int:
     """The structure with a label whose mass times squared distance from a place is largest."""
     best, most = -1, -1.0
     for i in range(labels.size):
         if labels[i] == label:
-            weight = mass[i] * square_distance(z[i], place)
+            weight = placed.mass[i] * square_distance(placed.z[i], place)
             if weight > most:
                 best, most = i, weight
     return best
@@ -238,42 +233,27 @@ def has_both(half: Integers) -> bool:
 
 
 @allocating
-def are_apart(
-    half: Integers,
-    z: Floats,
-    mass: Floats,
-    scatter: Floats,
-    limit: float,
-    share: float,
-    s: AutomaticStructures,
-) -> bool:
+def are_apart(half: Integers, placed: Placement, limit: float, share: float) -> bool:
     """True if a valley separates two halves (k,)."""
     if not has_both(half):
         return False
-    ratio, in_valley = separation_of(0, 1, half, z, mass, scatter, s)
+    ratio, in_valley = separation_of(0, 1, half, placed)
     return ratio > limit and in_valley < share
 
 
 @allocating
-def is_product(
-    half: Integers,
-    z: Floats,
-    mass: Floats,
-    scatter: Floats,
-    limit: float,
-    share: float,
-    s: AutomaticStructures,
-) -> bool:
+def is_product(half: Integers, placed: Placement, limit: float, share: float) -> bool:
     """True if the plane that divides one of two halves (k,) divides the other one, too."""
     for side in range(2):
-        quarter = halves_of(side, half, z, mass)
-        if not are_apart(quarter, z, mass, scatter, limit, share, s):
+        quarter = halves_of(side, half, placed)
+        if not are_apart(quarter, placed, limit, share):
             continue
-        low, high = centre(0, quarter, z, mass), centre(1, quarter, z, mass)
+        low, high = centre(0, quarter, placed), centre(1, quarter, placed)
         other = np.full(half.size, -1)
         for i in range(half.size):
             if half[i] == 1 - side:
-                other[i] = int(square_distance(z[i], high) < square_distance(z[i], low))
-        if are_apart(other, z, mass, scatter, limit, share, s):
+                z = placed.z[i]
+                other[i] = int(square_distance(z, high) < square_distance(z, low))
+        if are_apart(other, placed, limit, share):
             return True
     return False

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from spclust.auto.renewal import measure_costs_in
+from spclust.auto.renewal import measure_in
 from spclust.parameters import TABLE, Params, is_automatic, resolved_structures
 from spclust.persistence.automatic_schema import (
     PER_STRUCTURE,
@@ -114,7 +114,8 @@ def _state_of(
         s.views[name][: s.clusters] = arrays[name]
     for name in ("origin", "unit", "width", "metric", "recent"):
         s.views[name][:] = arrays[name]
-    measure_costs_in(s.memory)
+    measure_in(s.memory)
+    s.reach[:k] = arrays["reach"]  # as it was when it was last found
     for name in WORDS:  # last: the search is counted
         setattr(s, name, getattr(scalars, name))
     s.home_rare = scalars.home_rare or math.inf

@@ -53,7 +53,6 @@ class AutomaticStructures(Record):
     home_rare = Real()  # just above their quantile of 95 %
     clusters = Integer()  # clusters that structures were assigned to at the last reading
     point_is_strange = Flag()  # it is farther from home than `home_rare`
-    point_reach = Real()  # squared distance within which the point finds enough mass
     point_cluster = Integer()  # cluster of the structure that is nearest to the last point
 
     # Lengths of axes

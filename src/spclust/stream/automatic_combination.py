@@ -46,7 +46,6 @@ def combined_automatically(
     if wide.n_structures > params.n_structures:
         s = gathered([s], params, concurrent)
     measure(s)
-    s.metric_due = s.seen
     set_dues(s)
     return s
 
