@@ -22,7 +22,8 @@ from typing import NamedTuple
 import numpy as np
 
 from spclust.arrays import Floats, Integers
-from spclust.jit.decorators import allocating
+from spclust.jit.decorators import allocating, kernel, outlined
+from spclust.numerics.smallest import place_of_smallest
 
 RIPPLE = 0.04  # of a density: what the tiling by structures adds to a uniform one
 RESOLVED = 3  # dimensions, in which kernels are narrower than clusters
@@ -45,26 +46,37 @@ class Field(NamedTuple):
     weights: Floats  # (m,) how much passes there, or how uncertain it is that nothing does
 
 
-@allocating
 def field_of(
-    squares: Floats, mass: Floats, widths: Floats, heights: Floats, edges: Integers
+    squares: Floats, mass: Floats, shapes: tuple[Floats, Floats], labels: Integers, inside: bool
 ) -> Field:
-    """The density of structures with squared distances (k, k) and masses (k,), on edges (m, 2).
+    """The density of structures with squared distances (k, k) and masses (k,).
 
-    With kernels of these squared widths (k,) and heights (k,).
+    With kernels of these shapes: squared widths (k,) and heights (k,). On edges of one cluster, if
+    `inside`; otherwise of different groups.
     """
-    k = mass.size
-    at_nodes, density = np.empty((k, k)), np.empty(k)
-    for i in range(k):
-        density[i] = write_kernels(squares[i], widths, heights, mass, at_nodes[i])
-    at_edges, lowest = passages(squares, mass, widths, heights, edges)
-    weights = passage_weights(at_edges, lowest, mass)
-    return Field(density, at_nodes, edges, lowest, at_edges, weights)
+    return Field(*densities(squares, mass, *shapes, labels, inside))
 
 
-@allocating
+@kernel
+def densities(
+    squares: Floats, mass: Floats, widths: Floats, heights: Floats, labels: Integers, inside: bool
+) -> tuple[Floats, Floats, Integers, Floats, Floats, Floats]:
+    """The arrays of a `Field`."""
+    density, at_nodes = at_structures(squares, mass, widths, heights)
+    edges = edges_of(squares, labels, inside)
+    lowest, at_edges, weights = passages(squares, mass, widths, heights, edges)
+    return density, at_nodes, edges, lowest, at_edges, weights
+
+
 def local_distances(squares: Floats, mass: Floats) -> Floats:
     """Local distance (k,) of neighbours: the mean, in logarithms, of nearest distances around."""
+    local = mean_nearest_distances(squares, mass)
+    return np.maximum(local, 1e-3 * np.median(local) + 1e-12)  # copies are in one place
+
+
+@kernel
+def mean_nearest_distances(squares: Floats, mass: Floats) -> Floats:
+    """Mean (k,), in logarithms, of the nearest distances around each structure."""
     k = mass.size
     nearest, local, left = np.empty(k), np.empty(k), np.empty(k)
     for i in range(k):
@@ -74,18 +86,18 @@ def local_distances(squares: Floats, mass: Floats) -> Floats:
                 least = min(least, squares[i, j])
         nearest[i] = 0.5 * np.log(max(least, _TINY))
     for i in range(k):
-        left[:] = squares[i]
+        for j in range(k):
+            left[j] = squares[i, j]
         total, around = 0.0, 0.0
         for _ in range(min(_NEIGHBOURS + 1, k)):
-            j = int(np.argmin(left))
+            j = place_of_smallest(left)
             left[j] = np.inf
             total += mass[j]
             around += mass[j] * nearest[j]
         local[i] = np.exp(around / total)
-    return np.maximum(local, 1e-3 * np.median(local) + 1e-12)  # copies are in one place
+    return local
 
 
-@allocating
 def kernel_shapes(part: Floats, variance: Floats, d: int) -> tuple[Floats, Floats]:
     """Squared widths (k,) and heights (k,), up to a common factor, of all kernels.
 
@@ -97,6 +109,18 @@ def kernel_shapes(part: Floats, variance: Floats, d: int) -> tuple[Floats, Float
 
 
 @allocating
+def at_structures(
+    squares: Floats, mass: Floats, widths: Floats, heights: Floats
+) -> tuple[Floats, Floats]:
+    """The density (k,) at all structures, and the kernels (k, k) there."""
+    k = mass.size
+    density, kernels = np.empty(k), np.empty((k, k))
+    for i in range(k):
+        density[i] = write_kernels(squares[i], widths, heights, mass, kernels[i])
+    return density, kernels
+
+
+@outlined
 def write_kernels(
     distances: Floats, widths: Floats, heights: Floats, mass: Floats, values: Floats
 ) -> float:
@@ -129,7 +153,7 @@ def edges_of(squares: Floats, labels: Integers, inside: bool) -> Integers:
     return edges[:many]
 
 
-@allocating
+@outlined
 def ball_is_empty(i: int, j: int, squares: Floats) -> bool:
     """True if no third structure is in the ball over two of them."""
     for other in range(squares.shape[0]):
@@ -141,13 +165,17 @@ def ball_is_empty(i: int, j: int, squares: Floats) -> bool:
 @allocating
 def passages(
     squares: Floats, mass: Floats, widths: Floats, heights: Floats, edges: Integers
-) -> tuple[Floats, Floats]:
-    """Kernels (m, k) at the emptiest place of each edge, and the density (m,) there."""
+) -> tuple[Floats, Floats, Floats]:
+    """Density (m,) at the emptiest place of each edge, the kernels (m, k) there, and weight (m,).
+
+    The weight of a passage: how much passes there, or how uncertain it is that nothing does.
+    """
     m, k = edges.shape[0], mass.size
-    lowest, kernels = np.full(m, np.inf), np.zeros((m, k))
+    lowest, kernels, weights = np.empty(m), np.empty((m, k)), np.empty(m)
     way, values = np.empty(k), np.empty(k)
     for e in range(m):
         i, j = edges[e, 0], edges[e, 1]
+        lowest[e], variance = np.inf, 0.0
         for t in _PLACES:
             for other in range(k):
                 way[other] = (1.0 - t) * squares[i, other] + t * squares[j, other]
@@ -155,20 +183,12 @@ def passages(
             density = write_kernels(way, widths, heights, mass, values)
             if density < lowest[e]:
                 lowest[e] = density
-                kernels[e] = values
-    return kernels, lowest
-
-
-@allocating
-def passage_weights(at_edges: Floats, lowest: Floats, mass: Floats) -> Floats:
-    """Weight (m,) of each passage: how much passes there, or how uncertain it is that none does."""
-    weights = np.empty(lowest.size)
-    for e in range(lowest.size):
-        variance = 0.0
-        for i in range(mass.size):
-            variance += mass[i] * at_edges[e, i] ** 2
+                for other in range(k):
+                    kernels[e, other] = values[other]
+        for other in range(k):
+            variance += mass[other] * kernels[e, other] * kernels[e, other]
         weights[e] = lowest[e] + np.sqrt(variance)
-    return weights
+    return lowest, kernels, weights
 
 
 @allocating
@@ -191,12 +211,14 @@ def border_separation(
         return np.inf, 0.0
     peak = lower_peak(a, b, labels, density)
     drop, variance = 0.0, 0.0
-    everywhere, depth = np.zeros(mass.size), 0.0
+    everywhere, depth = np.empty(mass.size), 0.0
     for i in range(mass.size):
+        everywhere[i] = 0.0
         difference = field.at_nodes[peak, i] - field.at_edges[densest, i]
         drop += mass[i] * difference
         variance += mass[i] * difference * difference
-    of_peak = drop / np.sqrt(variance + 2.0 * (RIPPLE * density[peak]) ** 2 + _TINY)
+    ripple = RIPPLE * density[peak]
+    of_peak = drop / np.sqrt(variance + 2.0 * ripple * ripple + _TINY)
     for e in range(edges.shape[0]):
         if joins(edges[e], a, b, labels):
             i, j, weight = edges[e, 0], edges[e, 1], field.weights[e] / largest
@@ -212,18 +234,19 @@ def border_separation(
     for i in range(mass.size):
         variance += mass[i] * everywhere[i] * everywhere[i]
     along = depth / np.sqrt(variance + _TINY)
-    both = np.sqrt(max(of_peak, 0.0) ** 2 + max(along, 0.0) ** 2)
+    of_peak, along = max(of_peak, 0.0), max(along, 0.0)
+    both = np.sqrt(of_peak * of_peak + along * along)
     return both, lowest[densest] / max(density[peak], _TINY)
 
 
-@allocating
+@outlined
 def joins(edge: Integers, a: int, b: int, labels: Integers) -> bool:
     """True if an edge joins the groups a and b."""
     x, y = labels[edge[0]], labels[edge[1]]
     return (x == a and y == b) or (x == b and y == a)
 
 
-@allocating
+@outlined
 def lower_peak(a: int, b: int, labels: Integers, density: Floats) -> int:
     """The densest structure of each of two groups; of both, the one that is less dense."""
     of_a, of_b = -1, -1
@@ -235,14 +258,17 @@ def lower_peak(a: int, b: int, labels: Integers, density: Floats) -> int:
     return of_a if density[of_a] < density[of_b] else of_b
 
 
-@allocating
+@kernel
 def basins(field: Field, labels: Integers) -> Integers:
     """Basin (k,) of each structure: all steepest ways without a valley lead to one peak.
 
     -1 where the label (k,) is negative.
     """
     k, density = labels.size, field.density
-    above, rise = np.arange(k), np.zeros(k)
+    above, rise = np.empty(k, np.int64), np.empty(k)
+    basin, number, many = np.empty(k, np.int64), np.empty(k, np.int64), 0
+    for i in range(k):
+        above[i], rise[i], basin[i], number[i] = i, 0.0, -1, -1
     for e in range(field.edges.shape[0]):
         low, high = field.edges[e, 0], field.edges[e, 1]
         if density[low] > density[high]:
@@ -250,7 +276,6 @@ def basins(field: Field, labels: Integers) -> Integers:
         climb = density[high] - density[low]
         if climb > rise[low] and field.lowest[e] >= density[low] * (1.0 - _ROUNDING):
             above[low], rise[low] = high, climb
-    basin, number, many = np.full(k, -1), np.full(k, -1), 0
     for i in range(k):
         if labels[i] < 0:
             continue

@@ -17,6 +17,7 @@ import numpy as np
 from spclust.arrays import Floats, Integers
 from spclust.jit.decorators import kernel, part
 from spclust.numerics.euclidean_distances import distances
+from spclust.numerics.smallest import place_of_smallest
 
 # Shares of all points that a part of a cluster must have at least.
 _SHARES = (0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2)
@@ -34,13 +35,14 @@ _TILE = np.sqrt(12.0)  # width of a uniform distribution, in standard deviations
 def reaches(D: Floats, count: Floats, least: float) -> Floats:
     """Distance (k,) within which each structure finds `least` points, its own included."""
     k = count.size
-    reach, way = np.zeros(k), np.empty(k)
+    reach, way = np.empty(k), np.empty(k)
     for i in range(k):
+        reach[i] = 0.0
         found = count[i]
-        way[:] = D[i]
-        way[i] = np.inf
+        for j in range(k):
+            way[j] = D[i, j] if j != i else np.inf
         while found < least:
-            nearest = np.argmin(way)
+            nearest = place_of_smallest(way)
             if way[nearest] == np.inf:
                 break
             found += count[nearest]
@@ -63,9 +65,11 @@ def spanning_tree(D: Floats, reach: Floats) -> tuple[Integers, Integers, Floats]
 def grown_tree(D: Floats, reach: Floats) -> tuple[Integers, Floats]:
     """Both ends (2, k - 1) and lengths (k - 1,) of the edges, in the order of Prim's algorithm."""
     k = reach.size
-    best, nearest, inside = np.full(k, np.inf), np.zeros(k, np.int64), np.zeros(k, np.bool_)
-    direct = np.full(k, np.inf)  # of equal lengths, which a reach has, the nearest neighbour counts
+    best, nearest, inside = np.empty(k), np.empty(k, np.int64), np.empty(k, np.bool_)
+    direct = np.empty(k)  # of equal lengths, which a reach has, the nearest neighbour counts
     ends, length, new = np.empty((2, k - 1), np.int64), np.empty(k - 1), 0
+    for j in range(k):
+        best[j], direct[j], nearest[j], inside[j] = np.inf, np.inf, 0, False
     for e in range(k - 1):
         inside[new] = True
         shortest, chosen = np.inf, -1
@@ -101,9 +105,13 @@ def linked(first: Integers, second: Integers, length: Floats, count: Floats, end
 def joined(first: Integers, second: Integers, count: Floats) -> tuple[Integers, Floats]:
     """Parts (2, 2k - 1) and points (2k - 1,) of all nodes."""
     k = count.size
-    parts, counts = np.full((2, 2 * k - 1), -1), np.zeros(2 * k - 1)
-    counts[:k] = count
-    top = np.arange(2 * k - 1)
+    parts, counts = np.empty((2, 2 * k - 1), np.int64), np.empty(2 * k - 1)
+    top = np.empty(2 * k - 1, np.int64)
+    for i in range(2 * k - 1):
+        parts[0, i] = parts[1, i] = -1
+        top[i] = i
+    for i in range(k):
+        counts[i] = count[i]
     for e in range(k - 1):
         for side in range(2):
             at = first[e] if side == 0 else second[e]
@@ -129,9 +137,10 @@ def most_stable(tree: Tree, least: float) -> tuple[float, Integers]:
     The sum leaves the largest cluster out. The root is a cluster only if it has no parts.
     """
     n = tree.counts.size
-    nodes, births = np.empty(n, np.int64), np.empty(n)
-    part1, part2 = np.full(n, -1), np.full(n, -1)
-    stability = np.zeros(n)
+    nodes, births, stability = np.empty(n, np.int64), np.empty(n), np.empty(n)
+    part1, part2 = np.empty(n, np.int64), np.empty(n, np.int64)
+    for i in range(n):
+        part1[i] = part2[i] = -1
     nodes[0], births[0], many, i = n - 1, tree.height[n - 1], 1, 0
     while i < many:
         node, birth, total = nodes[i], births[i], 0.0
@@ -152,16 +161,14 @@ def most_stable(tree: Tree, least: float) -> tuple[float, Integers]:
             total += tree.counts[light] * age
         stability[i] = total
         i += 1
-    best, stays = np.empty(many), np.zeros(many, np.bool_)
+    best, stays = np.empty(n), np.empty(n, np.bool_)
+    chosen, wanted = np.empty(n, np.int64), np.empty(n, np.bool_)
     for i in range(many - 1, -1, -1):
-        best[i] = stability[i]
+        best[i], stays[i], wanted[i] = stability[i], True, False
         if part1[i] >= 0:
             parts = best[part1[i]] + best[part2[i]]
             stays[i] = i > 0 and stability[i] >= parts
             best[i] = stability[i] if stays[i] else parts
-        else:
-            stays[i] = True
-    chosen, wanted = np.empty(many, np.int64), np.zeros(many, np.bool_)
     wanted[0], found, largest = True, 0, -1
     for i in range(many):
         if not wanted[i]:
@@ -183,7 +190,9 @@ def labelled(tree: Tree, chosen: Integers, first: Integers, second: Integers) ->
     The neighbour is the one to which the shortest edges of the spanning tree lead.
     """
     k = first.size + 1
-    labels, below = np.full(k, -1), np.empty(2 * k, np.int64)
+    labels, below = np.empty(k, np.int64), np.empty(2 * k, np.int64)
+    for i in range(k):
+        labels[i] = -1
     for label in range(chosen.size):
         below[0], many = chosen[label], 1
         while many > 0:

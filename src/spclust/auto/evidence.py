@@ -23,7 +23,6 @@ from spclust.auto.border import (
     Field,
     basins,
     border_separation,
-    edges_of,
     field_of,
     kernel_shapes,
     local_distances,
@@ -80,7 +79,6 @@ def variances_in_metric(s: AutomaticStructures) -> Floats:
     return variance
 
 
-@kernel
 def separate_groups(
     placed: Placement, variance: Floats, proposed: Integers, fades: bool
 ) -> Integers:
@@ -89,38 +87,39 @@ def separate_groups(
     Of structures with variances (k,) in the metric, whose masses fade or not.
     """
     k, d = placed.z.shape
-    mass, squares = placed.mass, distances(placed.z)
-    for i in range(k):
-        for j in range(k):
-            squares[i, j] *= squares[i, j]
-    limit = np.sqrt(2.0 * np.log(_TRIALS * k))
+    mass, squares = placed.mass, distances(placed.z) ** 2
+    limit = float(np.sqrt(2.0 * np.log(_TRIALS * k)))
     local = local_distances(squares, mass)
-    widths, heights = kernel_shapes(_WIDTH * local, variance, d)
-    field = field_of(squares, mass, widths, heights, edges_of(squares, proposed, False))
-    rules = Rules(limit, True, 0.0, True)
-    labels = merge_groups(proposed, placed, field, rules)
+    shapes = kernel_shapes(_WIDTH * local, variance, d)
+    field = field_of(squares, mass, shapes, proposed, False)
+    labels = merge_groups(proposed, placed, field, Rules(limit, True, 0.0, True))
     if d > RESOLVED:
-        divide_by_halves(labels, placed, limit, _OF_HALVES)
-        return labels
-    widths, heights = kernel_shapes(_BASIN_WIDTH * local, variance, d)
-    field = field_of(squares, mass, widths, heights, edges_of(squares, labels, True))
+        return divide_by_halves(labels, placed, limit, _OF_HALVES)
+    shapes = kernel_shapes(_BASIN_WIDTH * local, variance, d)
+    field = field_of(squares, mass, shapes, labels, True)
     # With a half-life, the remains of clusters that have changed are peaks, too.
     rules = Rules(limit, not fades, _CHOSEN, False)
     return merge_groups(basins(field, labels), placed, field, rules)
 
 
-@allocating
+@kernel
 def merge_groups(groups: Integers, placed: Placement, field: Field, rules: Rules) -> Integers:
     """Labels (k,) after the least separate two groups (k,) were merged, until all are separate."""
-    labels, mass = groups.copy(), placed.mass
-    many, k = labels.max() + 1, labels.size
-    masses = np.zeros(many)
+    k, many, mass = groups.size, 0, placed.mass
+    labels = np.empty(k, np.int64)
+    for i in range(k):
+        labels[i] = groups[i]
+        many = max(many, groups[i] + 1)
+    # Infinite if two groups are separate.
+    ratio, valley = np.empty((many, many)), np.empty((many, many))
+    touching, masses = np.empty((many, many), np.bool_), np.empty(many)
+    for i in range(many):
+        masses[i] = 0.0
+        for j in range(many):
+            ratio[i, j], valley[i, j], touching[i, j] = np.inf, 1.0, True
     for i in range(k):
         if labels[i] >= 0:
             masses[labels[i]] += mass[i]
-    # Infinite if two groups are separate.
-    ratio, valley = np.full((many, many), np.inf), np.ones((many, many))
-    touching = np.ones((many, many), np.bool_)
     changed = -1  # all pairs at first, then those of one group
     while True:
         for i in range(many):

@@ -76,7 +76,8 @@ def find_reaches(s: AutomaticStructures) -> None:
         for j in range(live):
             total = 0.0
             for c in range(s.d):
-                total += (s.z[j // LANES, c, j % LANES] - block[c, lane]) ** 2
+                offset = s.z[j // LANES, c, j % LANES] - block[c, lane]
+                total += offset * offset
             squares[j] = total
         while mass * live < _ENOUGH * total_mass:
             least = smallest(squares, 0, live)

@@ -20,7 +20,7 @@ from spclust.auto.moments import add_moments, add_point, write_point
 from spclust.auto.removal import leave_cluster, remove_forgotten, restart_clocks
 from spclust.jit.decorators import outlined, part
 from spclust.numerics.eight import LANES, load, same, store
-from spclust.numerics.smallest import first_smallest
+from spclust.numerics.smallest import NOWHERE, first_smallest
 from spclust.state.automatic_structures import AutomaticStructures, missed_points
 from spclust.state.structures import POINT
 
@@ -81,18 +81,31 @@ def update(s: AutomaticStructures) -> None:
     """Learn the point s.point. Modified in place: s."""
     measure_point(s)
     note_arrival(s)
-    if s.live < s.capacity:
-        insert(s.live, reach_of_point(s), s)
+    keeper, slot, reach = NOWHERE, s.live, 0.0
+    if s.live == s.capacity:
+        keeper, slot, reach = merge_cheapest(s)
     else:
-        older, newer = cheapest_pair(s)
-        if newer == POINT:
-            absorb(older, s)
-        else:
-            reach = reach_of_point(s)
-            keeper, free = merge(older, newer, s)
-            insert(free, reach, s)
-            refresh_costs(keeper, s)
+        reach = reach_of_point(s)
+    if slot != NOWHERE:
+        insert(slot, reach, s)
+    if keeper != NOWHERE:
+        refresh_costs(keeper, s)
     s.seen += 1
+
+
+@part
+def merge_cheapest(s: AutomaticStructures) -> tuple[int, int, float]:
+    """Merge the two structures that cost least, the point being one: who keeps them.
+
+    And which slot the point gets, NOWHERE if it is merged, and its reach. Modified in place: s.
+    """
+    older, newer = cheapest_pair(s)
+    if newer == POINT:
+        absorb(older, s)
+        return older, NOWHERE, 0.0
+    reach = reach_of_point(s)
+    keeper, free = merge(older, newer, s)
+    return keeper, free, reach
 
 
 @part
@@ -176,7 +189,6 @@ def absorb(slot: int, s: AutomaticStructures) -> None:
     add_point(slot, s)
     s.missed[slot], s.clock_then[slot] = 0.0, s.cluster_clock[own]
     s.merged += 1
-    refresh_costs(slot, s)
 
 
 @part

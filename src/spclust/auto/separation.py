@@ -20,7 +20,7 @@ import numpy as np
 
 from spclust.arrays import Booleans, Floats, Integers
 from spclust.auto.border import RIPPLE
-from spclust.jit.decorators import allocating
+from spclust.jit.decorators import allocating, kernel, outlined
 from spclust.numerics.cholesky import dot
 
 _PLACES = 41  # along the line, where the density is computed
@@ -44,17 +44,20 @@ def separation_of(a: int, b: int, labels: Integers, placed: Placement) -> tuple[
     z, mass = placed.z, placed.mass
     k, many = labels.size, 0
     for i in range(k):
-        many += int(labels[i] in (a, b))
-    line = centre(b, labels, placed) - centre(a, labels, placed)
+        many += int(labels[i] == a or labels[i] == b)
+    start, line = centre(a, labels, placed), centre(b, labels, placed)
+    for c in range(line.size):
+        line[c] -= start[c]
     length = np.sqrt(dot(line, line, 0))
     if length == 0.0:
         return 0.0, 1.0
-    line /= length
+    for c in range(line.size):
+        line[c] /= length
     of_coordinates = in_coordinates(line, placed.metric)
-    place, variance, n = np.zeros(many), np.zeros(many), np.empty(many)
+    place, variance, n = np.empty(many), np.empty(many), np.empty(many)
     second, many = np.empty(many, np.bool_), 0
     for i in range(k):
-        if labels[i] in (a, b):
+        if labels[i] == a or labels[i] == b:
             place[many] = dot(line, z[i], 0)
             variance[many] = variance_along(of_coordinates, placed.scatter[i], mass[i])
             n[many], second[many] = mass[i], labels[i] == b
@@ -66,29 +69,32 @@ def separation_of(a: int, b: int, labels: Integers, placed: Placement) -> tuple[
 def centre(label: int, labels: Integers, placed: Placement) -> Floats:
     """Mean (d,) of the structures with a label."""
     z, mass = placed.z, placed.mass
-    total, found = 0.0, np.zeros(z.shape[1])
+    total, found = 0.0, np.empty(z.shape[1])
+    for c in range(found.size):
+        found[c] = 0.0
     for i in range(labels.size):
         if labels[i] == label:
             total += mass[i]
             for c in range(found.size):
                 found[c] += mass[i] * z[i, c]
-    return found / total
+    for c in range(found.size):
+        found[c] /= total
+    return found
 
 
 @allocating
 def in_coordinates(line: Floats, metric: Floats) -> Floats:
     """A^T u: coordinates y have the place (A^T u) y on a line u (d,) of the metric."""
-    found, diagonal = np.zeros(line.size), metric.shape[0] == 1
+    found, diagonal = np.empty(line.size), metric.shape[0] == 1
     for r in range(line.size):
-        if diagonal:
-            found[r] = metric[0, r] * line[r]
-        else:
+        found[r] = metric[0, r] * line[r] if diagonal else 0.0
+        if not diagonal:
             for c in range(r + 1):
                 found[c] += metric[r, c] * line[r]
     return found
 
 
-@allocating
+@outlined
 def variance_along(direction: Floats, scatter: Floats, mass: float) -> float:
     """Variance of the points of a structure along a direction (d,) of coordinates."""
     total, diagonal = 0.0, scatter.shape[0] == 1
@@ -109,28 +115,32 @@ def separation(place: Floats, variance: Floats, n: Floats, second: Booleans) -> 
     Of structures at places (k,) on a line, with variances (k,) and masses n (k,), in two groups.
     """
     k = place.size
-    mass, middle = np.zeros(2), np.zeros(2)
+    mass1, mass2, low, high, within = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(k):
-        group = int(second[i])
-        mass[group] += n[i]
-        middle[group] += n[i] * place[i]
-    middle /= mass
-    within = 0.0
+        if second[i]:
+            mass2 += n[i]
+            high += n[i] * place[i]
+        else:
+            mass1 += n[i]
+            low += n[i] * place[i]
+    low, high = low / mass1, high / mass2
     for i in range(k):
-        within += n[i] * (variance[i] + (place[i] - middle[int(second[i])]) ** 2)
-    within /= mass.sum()
-    low, step = middle[0], (middle[1] - middle[0]) / (_PLACES - 1)
+        offset = place[i] - (high if second[i] else low)
+        within += n[i] * (variance[i] + offset * offset)
+    within /= mass1 + mass2
+    step = (high - low) / (_PLACES - 1)
     # The bandwidth that is best for a normal density of so many points, but for a factor near 1;
     # so wide that copies of one point are seen from the nearest place.
-    bandwidth = max(within * min(mass[0], mass[1]) ** -0.4, (0.5 * step) ** 2)
-    K, density = np.zeros((_PLACES, k)), np.zeros(_PLACES)
+    bandwidth = max(within * min(mass1, mass2) ** -0.4, 0.25 * step * step)
+    K, density = np.empty((_PLACES, k)), np.empty(_PLACES)
     for g in range(_PLACES):
+        density[g] = 0.0
         for i in range(k):
             width = variance[i] + bandwidth
-            x = 0.5 * (low + g * step - place[i]) ** 2 / width
-            if x < _NEGLIGIBLE:
-                K[g, i] = np.exp(-x) / np.sqrt(width)
-                density[g] += n[i] * K[g, i]
+            offset = low + g * step - place[i]
+            x = 0.5 * offset * offset / width
+            K[g, i] = np.exp(-x) / np.sqrt(width) if x < _NEGLIGIBLE else 0.0
+            density[g] += n[i] * K[g, i]
     return deepest_valley(density, K, n)
 
 
@@ -161,51 +171,48 @@ def deepest_valley(density: Floats, K: Floats, n: Floats) -> tuple[float, float]
     return best, emptiest
 
 
-@allocating
-def divide_by_halves(labels: Integers, placed: Placement, limit: float, share: float) -> None:
-    """Divide clusters whose halves are separate, until none has any. Modified in place: labels."""
-    at, many = 0, labels.max() + 1
-    while at < many:
+def divide_by_halves(labels: Integers, placed: Placement, limit: float, share: float) -> Integers:
+    """Labels (k,) after clusters whose halves are separate were divided, until none has any."""
+    labels, at = labels.copy(), 0
+    while at <= labels.max():
         half = halves_of(at, labels, placed)
         apart = are_apart(half, placed, limit, share)
         if apart and not is_product(half, placed, limit, share):
-            for i in range(labels.size):
-                if half[i] == 1:
-                    labels[i] = many
-            many += 1
+            labels[half == 1] = labels.max() + 1
         else:
             at += 1
+    return labels
 
 
-@allocating
+@kernel
 def halves_of(label: int, labels: Integers, placed: Placement) -> Integers:
     """Half (k,), 0 or 1, of each structure with a label, by 2-means; -1 for all others.
 
     It begins with the structures that weigh most at a distance from the mean, and from each other.
     """
-    z, half, many = placed.z, np.full(labels.size, -1), 0
+    z, half, many = placed.z, np.empty(labels.size, np.int64), 0
     for i in range(labels.size):
+        half[i] = -1
         many += int(labels[i] == label)
     if many < _FEWEST:
         return half
     first = weightiest(label, labels, placed, centre(label, labels, placed))
-    means = np.empty((2, z.shape[1]))
-    means[0], means[1] = z[first], z[weightiest(label, labels, placed, z[first])]
+    low, high = z[first], z[weightiest(label, labels, placed, z[first])]
     for _ in range(_STEPS):
-        changed = False
+        changed, seconds = False, 0
         for i in range(labels.size):
             if labels[i] == label:
-                nearer = int(square_distance(z[i], means[1]) < square_distance(z[i], means[0]))
+                nearer = int(square_distance(z[i], high) < square_distance(z[i], low))
                 changed |= nearer != half[i]
                 half[i] = nearer
-        if not changed or not has_both(half):
+                seconds += nearer
+        if not changed or seconds in (0, many):
             break
-        for side in range(2):
-            means[side] = centre(side, half, placed)
+        low, high = centre(0, half, placed), centre(1, half, placed)
     return half
 
 
-@allocating
+@outlined
 def weightiest(label: int, labels: Integers, placed: Placement, place: Floats) -> int:
     """The structure with a label whose mass times squared distance from a place is largest."""
     best, most = -1, -1.0
@@ -217,43 +224,46 @@ def weightiest(label: int, labels: Integers, placed: Placement, place: Floats) -
     return best
 
 
-@allocating
+@outlined
 def square_distance(a: Floats, b: Floats) -> float:
     """Squared distance of two places."""
     total = 0.0
     for c in range(a.size):
-        total += (a[c] - b[c]) ** 2
+        total += (a[c] - b[c]) * (a[c] - b[c])
     return total
 
 
-@allocating
-def has_both(half: Integers) -> bool:
-    """True if there are structures of both halves."""
-    return bool(np.any(half == 0)) and bool(np.any(half == 1))
-
-
-@allocating
 def are_apart(half: Integers, placed: Placement, limit: float, share: float) -> bool:
     """True if a valley separates two halves (k,)."""
-    if not has_both(half):
+    if not (half == 0).any() or not (half == 1).any():
         return False
-    ratio, in_valley = separation_of(0, 1, half, placed)
-    return ratio > limit and in_valley < share
+    ratio, in_valley = separation_of_halves(half, placed)
+    return bool(ratio > limit and in_valley < share)
 
 
-@allocating
+@kernel
+def separation_of_halves(half: Integers, placed: Placement) -> tuple[float, float]:
+    """`separation` of two halves (k,) on the line through their centres."""
+    return separation_of(0, 1, half, placed)
+
+
 def is_product(half: Integers, placed: Placement, limit: float, share: float) -> bool:
     """True if the plane that divides one of two halves (k,) divides the other one, too."""
     for side in range(2):
         quarter = halves_of(side, half, placed)
-        if not are_apart(quarter, placed, limit, share):
-            continue
-        low, high = centre(0, quarter, placed), centre(1, quarter, placed)
-        other = np.full(half.size, -1)
-        for i in range(half.size):
-            if half[i] == 1 - side:
-                z = placed.z[i]
-                other[i] = int(square_distance(z, high) < square_distance(z, low))
-        if are_apart(other, placed, limit, share):
-            return True
+        if are_apart(quarter, placed, limit, share):
+            other = divided_alike(1 - side, half, quarter, placed)
+            if are_apart(other, placed, limit, share):
+                return True
     return False
+
+
+@kernel
+def divided_alike(side: int, half: Integers, quarter: Integers, placed: Placement) -> Integers:
+    """One side of halves (k,) divided by the plane between two quarters (k,); -1 for all others."""
+    z, other = placed.z, np.empty(half.size, np.int64)
+    low, high = centre(0, quarter, placed), centre(1, quarter, placed)
+    for i in range(half.size):
+        nearer = int(square_distance(z[i], high) < square_distance(z[i], low))
+        other[i] = nearer if half[i] == side else -1
+    return other

@@ -10,11 +10,12 @@ from spclust.jit.decorators import kernel
 def distances(z: Floats) -> Floats:
     """Euclidean distances (k, k) of rows z (k, d)."""
     k, d = z.shape
-    D = np.zeros((k, k))
+    D = np.empty((k, k))
     for i in range(k):
+        D[i, i] = 0.0
         for j in range(i):
             total = 0.0
             for c in range(d):
-                total += (z[i, c] - z[j, c]) ** 2
+                total += (z[i, c] - z[j, c]) * (z[i, c] - z[j, c])
             D[i, j] = D[j, i] = np.sqrt(total)
     return D

@@ -30,6 +30,15 @@ def smallest(row: Floats, start: int, end: int) -> float:
 
 
 @part
+def place_of_smallest(row: Floats) -> int:
+    """Place of the smallest number; of equal ones, the first."""
+    best = 0
+    for j in range(row.size):
+        best = j if row[j] < row[best] else best
+    return best
+
+
+@part
 def only_place(row: Floats, value: float, start: int, end: int) -> int:
     """Place of `value` in row[start:end] if it is there once, else NOWHERE."""
     place = NOWHERE
