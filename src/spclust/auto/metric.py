@@ -25,21 +25,22 @@ _NOISE = 1e-14  # of the largest coordinate: widths below this are rounding erro
 
 def renew_metric(s: AutomaticStructures) -> None:
     """Fit the metric to the structures, and measure all of them in it. Modified in place: s."""
-    k = s.live
-    mass, mean, scatter = s.mass[:k], s.mean[:k], s.scatter[:k]
-    variances = scatter[:, 0] if s.diagonal else np.einsum("kcc->kc", scatter)
+    order = np.argsort(s.id[: s.live])  # where numbers tie, age decides: slots do not keep it
+    mass, mean = s.mass[order], s.mean[order]
+    scatter = s.scatter[: s.live]
+    variances = (scatter[:, 0] if s.diagonal else np.einsum("kcc->kc", scatter))[order]
     s.width[:] = widths(mass, mean, variances)
     known = s.width > 0.0
     per_width = 1.0 / np.where(known, s.width, 1.0)
     narrow = narrow_ones(mass, (variances * per_width**2).sum(axis=1))
-    pooled = scatter[narrow].sum(axis=0) / mass[narrow].sum()
+    pooled = scatter[order[narrow]].sum(axis=0) / mass[narrow].sum()
     # In units of the widths: a feature may be 10^6 times as large as another one.
     if s.diagonal:
         s.metric[0] = per_width / np.sqrt(pooled[0] * per_width**2 + _RIDGE**2)
     else:
         W = per_width[:, np.newaxis] * pooled * per_width + _RIDGE**2 * np.eye(s.d)
         s.metric[:] = np.tril(np.linalg.inv(np.linalg.cholesky(W))) * per_width
-    write_z(s, in_metric(s, mean))
+    write_z(s, in_metric(s, s.mean[: s.live]))
 
 
 def widths(mass: Floats, mean: Floats, variances: Floats) -> Floats:
