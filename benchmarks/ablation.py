@@ -53,15 +53,15 @@ CHANGES: dict[str, list[Change]] = {
     ],
     "proposals of single linkage, not judged": [
         Change(
-            "auto/evidence.py",
+            "auto/clusters/evidence.py",
             "labels[order] = separate_groups(placed, variance, proposed, s.half_life < np.inf)",
             "labels[order] = proposed",
         ),
     ],
     "no basins, no halves": [
-        Change("auto/evidence.py", "if d > RESOLVED:", "if True:"),
+        Change("auto/clusters/evidence.py", "if d > RESOLVED:", "if True:"),
         Change(
-            "auto/evidence.py",
+            "auto/clusters/evidence.py",
             "divide_by_halves(labels, placed, limit, _OF_HALVES)",
             "",
         ),

@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics import normalized_mutual_info_score as nmi
 
 from spclust import SPC, SPCOutlierDetector, datasets, merge_all
-from spclust.auto import cut as cutting
+from spclust.auto.clusters import cut as cutting
 from tests.strategies import examples, seeds
 
 KINDS = ["full", "diag", "spherical"]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from spclust import SPC
 from tests.auto.automatic_states import half_lives, learnt_in_parts, live_state, memory
+from tests.reference.evidence import partition
 from tests.strategies import examples, seeds, streams
 
 structures = st.integers(1, 25)
@@ -27,7 +28,10 @@ def test_any_split_into_batches_and_single_points_gives_the_same_bits(X, n, h, k
     assert memory(parts) == memory(whole)
     single = learnt_in_parts(SPC(**params), X, range(1, len(X)), t)
     assert memory(single) == memory(whole)
-    assert np.array_equal(parts.clustering(), whole.clustering())
+    at_once = SPC(**params).partial_fit(X, t=t)
+    assert np.array_equal(parts.clustering(), at_once.clustering())
+    ids = whole.structures_.id
+    assert partition(parts.clustering(), ids) == partition(whole.clustering(), ids)
 
 
 @examples(40)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spclust.auto.cut import automatic_clusters
+from spclust.auto.clusters.cut import automatic_clusters
 
 PLACES, RIPPLE, EMPTY, NEGLIGIBLE, TRIALS = 41, 0.04, 0.1, 40.0, 4.0
 ON_LINE, OF_HALVES, DEEP, OPEN, CHOSEN, RESOLVED = 0.7, 0.6, 0.5, 0.85, 1.0, 3

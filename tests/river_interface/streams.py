@@ -50,6 +50,11 @@ def learnt(model, points):
     return model
 
 
+def what_was_learnt(model):
+    """All that a model has learnt; not the labels that clusters got when they were read."""
+    return model._known.names, model._known.stream.params, pool(model)
+
+
 def pool(model):
     """The whole state, but for names."""
     return model._known.stream.structures.memory.tobytes()

@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from spclust.river import SPC
-from spclust.tracking.lasting_ids import LastingIds
 from tests.river_interface.streams import as_points
 
 
@@ -52,39 +51,6 @@ def test_labels_of_a_stream_that_turns_are_those_of_its_clusters():
     X = 12.0 * np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(size=(n, 2))
     labels = labels_of_stream(SPC(half_life=300), X)
     assert adjusted_rand_score(y[300:], labels[300:]) > 0.95
-
-
-def test_a_cluster_that_is_one_with_another_for_a_while_gets_its_number_back():
-    class Readings:
-        """A stream of which the clusters are given."""
-
-        def __init__(self):
-            self.seen, self.structures, self.labels = 0, self, [0, 0, 1, 1]
-            self.id, self.capacity = np.arange(4), 100
-
-        def order(self):
-            return np.arange(4)
-
-        def faded_counts(self):
-            return np.array([3.0, 3.0, 2.0, 2.0])
-
-        def clusters(self, eps, min_samples):
-            return np.array(self.labels)
-
-    stream, ids = Readings(), LastingIds()
-
-    def read(labels, points):
-        stream.labels, stream.seen = labels, stream.seen + points
-        return ids.of(stream, "auto", 1).tolist()
-
-    assert read([0, 0, 1, 1], 1000) == [0, 0, 1, 1]
-    assert read([0, 0, 0, 0], 50) == [0, 0, 0, 0]
-    assert read([0, 0, 1, 1], 50) == [0, 0, 1, 1]
-    assert read([0, 0, 1, -1], 50) == [0, 0, 1, -1]
-    assert read([0, 0, 0, 0], 50) == [0, 0, 0, 0]
-    assert read([0, 0, 0, 0], 200) == [0, 0, 0, 0]  # for too long: it is forgotten
-    assert read([0, 0, 1, 1], 50) == [0, 0, 2, 2]
-    assert read([0, 1, 2, 2], 50) == [0, 3, 2, 2]
 
 
 def test_a_copy_goes_on_with_the_same_numbers():

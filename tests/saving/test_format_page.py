@@ -92,5 +92,6 @@ def test_the_page_lists_all_arrays_of_the_automatic_mode(covariance_type):
     lengths = {"k": k, "d": d, "r": r, "c": state["clusters"]}
     assert check_shapes(title, arrays, **lengths) == len(listed(title))
     for name, array in arrays.items():
-        integer = "i" if name in ("id", "cluster") else "u" if name in ("nearest", "first") else "f"
+        signed = name in ("id", "cluster", "label", "own_label", "own_label_seen")
+        integer = "i" if signed else "u" if name in ("nearest", "first") else "f"
         assert array.dtype.kind == integer, name

@@ -15,7 +15,7 @@ farther from home than 95 % of those before, or four fifths nearer than half of 
 import numpy as np
 
 from spclust.arrays import Floats, Integers
-from spclust.auto.evidence import clusters_of
+from spclust.auto.clusters.evidence import clusters_of
 from spclust.auto.home import find_reaches, latest_median, quantiles
 from spclust.auto.merge_cost import measure_costs
 from spclust.auto.metric import renew_metric
@@ -57,9 +57,12 @@ def set_dues(s: AutomaticStructures) -> None:
         s.metric_due = max(seen + wait, min(seen + s.calm * wait, int(_GROWTH * seen)))
 
 
-def renew(s: AutomaticStructures) -> None:
-    """Remove what is forgotten; fit the metric; assign clusters. Modified in place: s."""
-    fades = s.half_life < np.inf
+def renew(s: AutomaticStructures) -> Integers | None:
+    """Remove what is forgotten; fit the metric; assign clusters. Modified in place: s.
+
+    Returns the cluster (k,) of the structure in each slot, -1 for strays; None if none was read.
+    """
+    fades, labels = s.half_life < np.inf, None
     if fades:
         remove_from(s.memory)
     before = scales_of(s)
@@ -74,6 +77,7 @@ def renew(s: AutomaticStructures) -> None:
         s.home_median = latest_median(s) * (1.0 - _APART)
         s.home_rare = quantiles(s)[1] * (1.0 + _APART)
     set_dues(s)
+    return labels
 
 
 def scales_of(s: AutomaticStructures) -> Floats:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from spclust.auto.clusters.lasting_labels import NOTHING_READ
 from spclust.estimators.fitted import Fitted, outlying
 from spclust.estimators.last_batch import INTERRUPTED, NO_ROWS, LastBatch, outlier_measure, threads
 from spclust.estimators.rows import checked_rows, features_kept_on_failure
@@ -81,6 +82,8 @@ def fit(model: Any, X: Any, t: Any, *, new: bool, gapless: bool) -> None:
         last = LastBatch.of(rows, stream, threads(model), at_once=gapless, measure=measure)
     first = NO_ROWS
     if gapless:
+        if isinstance(stream, AutomaticStream):
+            stream.reading = NOTHING_READ
         kept = slice(None) if last.nlt is None else ~outlying(last.nlt, limit)
         first = np.unique(last.nearest[kept])
     built_with = {name: getattr(model, name) for name in FIXED}

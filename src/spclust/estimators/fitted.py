@@ -7,6 +7,7 @@ import numpy as np
 
 from spclust.arrays import Booleans, Floats, Integers, Rows
 from spclust.estimators.last_batch import LastBatch, Measure, measured_nlt
+from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.mode import AnyStream
 from spclust.stream.point_learner import PointLearner
 from spclust.tracking.observation import observe
@@ -29,6 +30,8 @@ class Fitted:
     ) -> Integers:
         """Cluster (k,) of each structure, oldest first, numbered for the user."""
         if limit is None:
+            if isinstance(self.stream, AutomaticStream):
+                return self.stream.lasting_labels(self.numbered_first)
             labels = self.stream.clusters(eps, min_samples).copy()
         else:
             labels = self.stream.clustering(limit, min_samples).copy()
@@ -75,8 +78,8 @@ class Fitted:
 
     def typicality(self, rows: Rows, structures: Integers, threads: int) -> Floats:
         """Typicality (n, clusters) of each row in the best structure of each cluster."""
-        n_labels = structures.max(initial=-1) + 1
-        u: Floats = np.exp(-self.stream.nlt(rows, structures, n_labels, threads))
+        labels, places = numbered(structures)
+        u: Floats = np.exp(-self.stream.nlt(rows, places, labels.size, threads))
         return u
 
     def point_learner(self, every: int | None, labels: Labels) -> PointLearner:
@@ -94,9 +97,19 @@ class Fitted:
     def cluster_ids(self, structures: Integers) -> Integers:
         """Id (clusters,) of each cluster, -1 if there is none yet; for a model that tracks."""
         assert self.tracker is not None
-        ids = self.tracker.cluster_ids(observe(self.stream, structures))
-        count = int(structures.max(initial=-1)) + 1
-        return np.array([ids.get(cluster, -1) for cluster in range(count)], dtype=np.int64)
+        labels, places = numbered(structures)
+        ids = self.tracker.cluster_ids(observe(self.stream, places))
+        return np.array([ids.get(place, -1) for place in range(labels.size)], dtype=np.int64)
+
+
+def numbered(structures: Integers) -> tuple[Integers, Integers]:
+    """The labels of clusters, in order, and the place (k,) among them of that of each structure.
+
+    -1, which is no cluster, stays.
+    """
+    labels: Integers = np.unique(structures[structures >= 0])
+    places: Integers = np.where(structures >= 0, np.searchsorted(labels, structures), -1)
+    return labels, places
 
 
 def outlying(nlt: Floats, outlier_nlt: float | None) -> Booleans:

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from spclust.arrays import Integers
 from spclust.estimators import model_file, queries
 from spclust.estimators.fit import online_parameters
-from spclust.estimators.fitted import Fitted
+from spclust.estimators.fitted import Fitted, numbered
 from spclust.parameters import Params
 from spclust.persistence.atomic_file import AnyPath
 from spclust.stream.mode import AnyStream
@@ -53,7 +53,17 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
     def n_clusters_(self) -> int:
         """Clusters of structures, noise not counted."""
         queries.fitted(self, "n_clusters_")
-        return int(self._structure_labels().max(initial=-1)) + 1
+        return int(self.cluster_labels_.size)
+
+    @property
+    def cluster_labels_(self) -> Integers:
+        """Label (n_clusters_,) of each cluster, in order: of columns of `typicality`, for example.
+
+        After `fit` they are 0, 1, 2, ... After `partial_fit`, in the automatic mode, a cluster
+        keeps its label for as long as it lives, and no other one gets it.
+        """
+        queries.fitted(self, "cluster_labels_")
+        return numbered(self._structure_labels())[0]
 
     @property
     def n_samples_seen_(self) -> int:

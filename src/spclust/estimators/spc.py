@@ -93,8 +93,8 @@ class SPC(ClusterTransform, FittedEstimator):
         `weight`, `count`, `age`, `id` and `label` (k,).
     n_clusters_ : int
         Clusters of structures, noise not counted.
-    cluster_centers_ : ndarray of shape (n_clusters_, d)
-        Centre of each cluster: the mean of its structures' means, weighted by count.
+    cluster_labels_, cluster_centers_ : ndarrays of shape (n_clusters_,) and (n_clusters_, d)
+        Label of each cluster, and its centre: the mean of its structures, weighted by count.
     cluster_ids_ : ndarray of shape (n_clusters_,)
         Id of each cluster, the same for as long as it exists; -1 if too light. Needs `track_every`.
     events_ : list of ClusterEvent
@@ -176,9 +176,9 @@ class SPC(ClusterTransform, FittedEstimator):
     def partial_fit(self, X: Any, y: object = None, *, t: Any = None) -> Self:
         """Learn the rows of X (n, d), in order, as the continuation of the stream.
 
-        However a stream is cut into calls, the state is the same to the last bit. Clusters are
-        numbered by their oldest structure. If a call is interrupted, the rows learnt until then
-        stay learnt: `n_samples_seen_` is their number.
+        However a stream is cut into calls, the state is the same to the last bit. A cluster keeps
+        its label for as long as it lives; in the mode of the paper labels follow the age of its
+        oldest structure. If a call is interrupted, `n_samples_seen_` rows stay learnt.
 
         With time stamps `t` (n,), numbers or dates, influence fades with time, not with points:
         `half_life` then is a time in the unit of t (seconds, if they are dates), `gamma` and `beta`

@@ -80,7 +80,8 @@ def structures(stream: AnyStream, labels: Integers) -> Table:
 def clusters(stream: AnyStream, labels: Integers) -> Table:
     """A row for each cluster; structures that are noise are left out."""
     table = structures(stream, labels)
-    members = [np.flatnonzero(labels == label) for label in range(labels.max(initial=-1) + 1)]
+    found = np.unique(labels[labels >= 0])
+    members = [np.flatnonzero(labels == label) for label in found]
     d = table["centre"].shape[1]
     closest = [own[np.argmin(_last_if_nan(table["nlt"][own]))] for own in members]
     centre, spread = np.empty((len(members), d)), np.empty((len(members), d))
@@ -89,7 +90,7 @@ def clusters(stream: AnyStream, labels: Integers) -> Table:
             table["count"][own], table["centre"][own], table["spread"][own]
         )
     return {
-        "label": np.arange(len(members)),
+        "label": found,
         "structures": np.array([len(own) for own in members], dtype=np.int64),
         "count": np.array([table["count"][own].sum() for own in members], dtype=np.int64),
         "weight": np.array([table["weight"][own].sum() for own in members], dtype=np.float64),

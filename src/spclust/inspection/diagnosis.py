@@ -64,7 +64,7 @@ class Evidence:
     @property
     def n_clusters(self) -> int:
         """Clusters, noise not counted."""
-        return int(self.labels.max(initial=-1)) + 1
+        return np.unique(self.labels[self.labels >= 0]).size
 
     @property
     def limit(self) -> float:

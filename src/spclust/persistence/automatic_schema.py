@@ -35,17 +35,20 @@ class AutomaticScalars(NamedTuple):
     home_median: float
     home_rare: float  # 0 if it is not known yet
     clusters: int
+    labels_given: int
 
 
 # Scalars that are 0 in a file where they are infinite in a state.
 UNBOUNDED = ("half_life", "home_rare")
 # All others that a state has under the same name, and as the same number.
-WORDS = tuple(name for name in AutomaticScalars._fields[2:] if name not in UNBOUNDED)
+WORDS = tuple(n for n in AutomaticScalars._fields[2:] if n not in (*UNBOUNDED, "labels_given"))
 # Arrays with one entry for each structure.
 PER_STRUCTURE = ("mass", "count", "id", "cluster", "missed", "clock_then", "reach")
+# Such arrays that are no part of the state.
+LABELS = ("label", "own_label", "own_label_seen")
 
 _TYPES = AutomaticScalars.__annotations__
-_INTEGERS = ("id", "cluster")
+_INTEGERS = ("id", "cluster", *LABELS)
 
 
 def automatic_scalars_of(state: Any) -> AutomaticScalars:
@@ -64,7 +67,7 @@ def automatic_layouts(scalars: AutomaticScalars) -> dict[str, Layout]:
     """Type and shape of every array of a state."""
     k, d, clusters = scalars.live, scalars.n_features, scalars.clusters
     rows = 1 if scalars.diagonal else d
-    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(PER_STRUCTURE, (k,))
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys((*PER_STRUCTURE, *LABELS), (k,))
     shapes |= {"mean": (k, d), "z": (k, d), "scatter": (k, rows, d)}
     shapes |= {"cluster_mass": (clusters,), "cluster_clock": (clusters,), "recent": (RECENT,)}
     shapes |= {"origin": (d,), "unit": (d,), "width": (d,), "metric": (rows, d)}

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from spclust.auto.clusters.lasting_labels import labels_of, reading_of
 from spclust.auto.renewal import measure_in
 from spclust.parameters import TABLE, Params, is_automatic, resolved_structures
 from spclust.persistence.automatic_schema import (
@@ -42,8 +43,10 @@ def content_of_automatic(stream: AutomaticStream) -> tuple[dict[str, Any], dict[
     words = {name: getattr(s, name) for name in WORDS}
     for name in UNBOUNDED:
         words[name] = value if (value := getattr(s, name)) < math.inf else 0.0
+    words["labels_given"] = stream.reading.given
     scalars = AutomaticScalars(n_structures=s.capacity, n_features=s.d, **words)
     arrays: dict[str, Array] = {name: s.views[name][:k] for name in PER_STRUCTURE}
+    arrays |= labels_of(stream.reading, s)
     arrays |= {"mean": s.mean[:k], "scatter": s.scatter[:k], "z": read_z(s, np.arange(k))}
     for name in ("cluster_mass", "cluster_clock"):
         arrays[name] = s.views[name][: s.clusters]
@@ -65,7 +68,8 @@ def automatic_stream_of(
     refuse_too_large_automatic(scalars)
     refuse_unsound_automatic(scalars, arrays)
     try:
-        return AutomaticStream.of(params, _state_of(params, scalars, arrays))
+        reading = reading_of(arrays, arrays["id"], scalars.labels_given)
+        return AutomaticStream.of(params, _state_of(params, scalars, arrays), reading)
     except MemoryError:
         raise RefusedError("there is not enough memory for it") from None
 

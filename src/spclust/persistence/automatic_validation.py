@@ -6,8 +6,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from spclust.arrays import Floats
+from spclust.auto.clusters.lasting_labels import NO_LABEL, NOT_READ
 from spclust.auto.renewal import CALMEST
-from spclust.persistence.automatic_schema import AutomaticScalars, automatic_layouts
+from spclust.persistence.automatic_schema import LABELS, AutomaticScalars, automatic_layouts
 from spclust.persistence.container import Array
 from spclust.persistence.schema import refuse_other_layouts
 from spclust.persistence.validation import (
@@ -37,6 +38,7 @@ def refuse_unsound_automatic(scalars: AutomaticScalars, arrays: Mapping[str, Arr
         1 <= c.live <= min(c.n_structures, c.seen)
         and c.n_features >= 1
         and max(c.removed, c.merged, c.measured, c.rescans, c.metric_due) <= LARGEST_COUNT
+        and c.labels_given <= LARGEST_COUNT
         and 1 <= c.clusters <= c.n_structures
         and c.seen <= c.renewal_due <= c.metric_due
         and 1 <= c.calm <= CALMEST
@@ -54,6 +56,11 @@ def refuse_unsound_automatic(scalars: AutomaticScalars, arrays: Mapping[str, Arr
     demand(whole and int(count.sum()) + c.removed == c.seen, "counts")
     demand(within(0, ids, c.seen - 1) and np.unique(ids).size == ids.size, "ids")
     demand(within(0, arrays["cluster"], c.clusters - 1), "clusters")
+    new = arrays["label"] == NOT_READ
+    for name in LABELS[:2]:
+        demand(bool(np.all((arrays[name] == NOT_READ) == new)), "labels")
+        demand(within(NO_LABEL, arrays[name][~new], c.labels_given - 1), "labels")
+    demand(within(NO_LABEL, arrays["own_label_seen"][~new], c.seen), "labels")
     # No point has a larger mass than the last one.
     light = bool(np.all(mass <= ROUNDED_UP * c.point_mass * count))
     demand(light and _positive(mass), "masses")

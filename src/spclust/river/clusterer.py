@@ -14,7 +14,6 @@ from spclust.river.feature_values import Name
 from spclust.river.river_model import RiverModel
 from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.structure_table import StructureTable
-from spclust.tracking.lasting_ids import LastingIds
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +116,6 @@ class SPC(RiverModel, Clusterer):
 
     eps: float | str
     min_samples: int
-    _ids: LastingIds | None = None  # None until clusters were read
 
     def __init__(
         self,
@@ -210,9 +208,7 @@ class SPC(RiverModel, Clusterer):
         stream = self._known.stream
         if not isinstance(stream, AutomaticStream):
             return stream.clusters(self.eps, int(self.min_samples))
-        if self._ids is None:
-            self._ids = LastingIds()
-        return self._ids.of(stream, self.eps, int(self.min_samples))
+        return stream.recent_labels()
 
     def _table(self) -> StructureTable:
         assert self._known is not None

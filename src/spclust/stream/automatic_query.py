@@ -7,8 +7,9 @@ import numpy as np
 from spclust.algorithm import dbscan
 from spclust.arrays import Floats, Integers, Rows
 from spclust.auto.automatic_kernels import automatic_homes, automatic_nearest, query_scratch
+from spclust.auto.clusters.evidence import clusters_of, in_order
+from spclust.auto.clusters.lasting_labels import NOBODY, Reading, next_reading, places_then
 from spclust.auto.distance import FARTHEST, OUT_OF_SIGHT
-from spclust.auto.evidence import clusters_of, in_order
 from spclust.auto.home import calibrated_nlt, calibrated_odds
 from spclust.numerics.euclidean_distances import distances
 from spclust.parameters import Params
@@ -16,6 +17,8 @@ from spclust.state.automatic_structures import AutomaticStructures, read_z
 from spclust.stream.flat_rows import flat_chunks
 from spclust.stream.structure_table import StructureTable
 from spclust.stream.threads import for_each_chunk
+
+_SHARE, _PARTS = 20, 10  # points between two readings: a part of those learnt, or of the structures
 
 
 class Scatters(NamedTuple):
@@ -37,7 +40,9 @@ class AutomaticQuery:
     params: Params
     structures: AutomaticStructures
     seen: Any  # points learnt
+    reading: Reading  # labels of clusters when they were last read
     _clustering: tuple[int, Integers] | None
+    _labels_due: int  # points learnt when `recent_labels` reads clusters again
 
     @property
     def clock(self) -> float | None:
@@ -79,6 +84,27 @@ class AutomaticQuery:
         if self._clustering is None or self._clustering[0] != self.seen:
             self._clustering = (self.seen, in_order(clusters_of(self.structures)[self.order()]))
         return self._clustering[1]
+
+    def lasting_labels(self, first: Integers = NOBODY) -> Integers:
+        """Label (k,) of each structure, oldest first, -1 for strays: see `lasting_labels`.
+
+        Clusters without a label are numbered, those of the structures at the positions `first`
+        first.
+        """
+        if self.reading.seen != self.seen:
+            clusters = self.clusters("auto", 1)
+            self.reading = next_reading(self.reading, self.structures, clusters, clusters[first])
+        return self.reading.label
+
+    def recent_labels(self) -> Integers:
+        """The same, but clusters are read again only when some points were learnt since then."""
+        s = self.structures
+        if s.seen < self._labels_due and np.isin(s.id[: s.live], self.reading.id).any():
+            labels: Integers = self.reading.label[places_then(self.reading, s, self.order())]
+            return labels
+        step = min(s.seen // _SHARE, s.capacity // _PARTS)
+        self._labels_due = s.seen + max(step, 1)
+        return self.lasting_labels()
 
     def limit_of_eps(self, eps: float) -> float:
         """Pair odds at which the distance D is eps."""

@@ -8,6 +8,8 @@ from typing import Any
 
 from spclust.arrays import Floats, Rows
 from spclust.auto.automatic_kernels import automatic_learner
+from spclust.auto.clusters.evidence import in_order
+from spclust.auto.clusters.lasting_labels import NOTHING_READ, Reading, next_reading
 from spclust.auto.renewal import learn_units, renew
 from spclust.numerics.memory import aligned_copy
 from spclust.parameters import Params
@@ -24,25 +26,31 @@ class AutomaticStream(AutomaticQuery):
     _copy: AutomaticStructures
 
     def __init__(self, params: Params, d: int) -> None:
-        self._use(params, _or_memory_error(params, d))
+        self._use(params, _or_memory_error(params, d), NOTHING_READ)
 
-    def _use(self, params: Params, structures: AutomaticStructures) -> None:
+    def _use(self, params: Params, structures: AutomaticStructures, reading: Reading) -> None:
         # A renewal works on a copy, so that an interrupt leaves the state before or after it.
         copy = AutomaticStructures(aligned_copy(structures.memory))
-        vars(self).update(params=params, structures=structures, _copy=copy, _clustering=None)
+        vars(self).update(params=params, structures=structures, _copy=copy)
+        vars(self).update(reading=reading, _clustering=None, _labels_due=0)
 
     @classmethod
-    def of(cls, params: Params, structures: AutomaticStructures) -> "AutomaticStream":
-        """A stream with a given state."""
+    def of(
+        cls, params: Params, structures: AutomaticStructures, reading: Reading = NOTHING_READ
+    ) -> "AutomaticStream":
+        """A stream with a given state, and the labels of its clusters."""
         stream = cls.__new__(cls)
-        stream._use(params, structures)
+        stream._use(params, structures, reading)
         return stream
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"params": self.params, "memory": self.structures.memory}
+        labels = {"reading": self.reading, "labels_due": self._labels_due}
+        return {"params": self.params, "memory": self.structures.memory, **labels}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._use(state["params"], AutomaticStructures(aligned_copy(state["memory"])))
+        structures = AutomaticStructures(aligned_copy(state["memory"]))
+        self._use(state["params"], structures, state["reading"])
+        self._labels_due = state["labels_due"]
 
     @classmethod
     def combined(
@@ -50,7 +58,8 @@ class AutomaticStream(AutomaticQuery):
     ) -> "AutomaticStream":
         """One stream of several with the same parameters, at the same time or one after another."""
         states = [stream.structures for stream in streams]
-        return cls.of(params, combined_automatically(states, params, concurrent))
+        combined = combined_automatically(states, params, concurrent)
+        return cls.of(params, combined, streams[0].reading)  # others' labels mean other clusters
 
     @property
     def seen(self) -> int:
@@ -94,9 +103,12 @@ class AutomaticStream(AutomaticQuery):
         s = self.structures
         if s.seen >= s.metric_due:
             self._copy.memory[:] = s.memory
-            renew(self._copy)
+            clusters = renew(self._copy)
             s.memory[:] = self._copy.memory  # in one step
             self._clustering = None
+            if clusters is not None:
+                self._clustering = (s.seen, in_order(clusters[self.order()]))
+                self.reading = next_reading(self.reading, s, self._clustering[1])
 
     def finish(self) -> None:
         """Nothing is ever left to do."""

@@ -22,7 +22,8 @@ def with_new_features(stream: AnyStream, params: Params, first: Floats) -> AnySt
     the variance that it has in all others; a "lowrank" one that has given up directions, its base.
     """
     if isinstance(stream, AutomaticStream):
-        return AutomaticStream.of(params, _wider_automatic(stream.structures, params, first))
+        wider = _wider_automatic(stream.structures, params, first)
+        return AutomaticStream.of(params, wider, stream.reading)
     s = stream.structures
     make = lambda: _wider(s, params, first)  # noqa: E731
     return Stream.of(params, make, s.d + first.size, s.memory.size)

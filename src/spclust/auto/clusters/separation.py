@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spclust.arrays import Booleans, Floats, Integers
-from spclust.auto.border import RIPPLE
+from spclust.auto.clusters.border import RIPPLE
 from spclust.jit.decorators import allocating, kernel, outlined
 from spclust.numerics.cholesky import dot
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spclust.arrays import Floats, Integers
-from spclust.auto.border import (
+from spclust.auto.clusters.border import (
     RESOLVED,
     Field,
     basins,
@@ -27,8 +27,8 @@ from spclust.auto.border import (
     kernel_shapes,
     local_distances,
 )
-from spclust.auto.cut import automatic_clusters
-from spclust.auto.separation import Placement, divide_by_halves, separation_of
+from spclust.auto.clusters.cut import automatic_clusters
+from spclust.auto.clusters.separation import Placement, divide_by_halves, separation_of
 from spclust.jit.decorators import allocating, kernel
 from spclust.numerics.euclidean_distances import distances
 from spclust.state.automatic_structures import AutomaticStructures, read_z
