@@ -128,6 +128,12 @@ WINDOWED = Contestant(
 STATIC = (
     SPC_DEFAULT,
     Contestant(
+        "SPC(n_clusters=k)",
+        lambda setting: Estimator(SPC(n_clusters=setting.k)),
+        "told the number of clusters",
+        compiled=True,
+    ),
+    Contestant(
         "HDBSCAN",
         lambda setting: Batch(HDBSCAN(min_cluster_size=SMALLEST, copy=True)),
         "sees all rows at once",

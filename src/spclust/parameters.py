@@ -75,6 +75,11 @@ TABLE: dict[str, Parameter] = {
         "points, or time, after which the influence of a point has halved; None forgets nothing",
         optional=True, duration=True, learning=True, mode="automatic",
     ),
+    "n_clusters": Parameter(
+        "", None, Integral, 1, 1_000_000, "both",
+        "number of clusters; None finds it, too",
+        optional=True, mode="automatic",
+    ),
     "m": Parameter(
         "m", 1.5, Real, 1.0, 100.0, "right",
         "fuzzifier: the smaller, the sharper the edge of a structure",
@@ -215,9 +220,10 @@ def validate_mode(values: Mapping[str, Any], owner: str) -> None:
                 f"{name}={value!r} of {owner} belongs to the mode of the paper, which has a number "
                 "as scale: give scale, too, or leave it out (half_life is what forgets)."
             )
+        instead = "set beta and gamma" if name == "half_life" else "call clustering(n_clusters=...)"
         raise ValueError(
-            f"{name}={value!r} of {owner} belongs to the automatic mode: leave scale out, or set "
-            "beta and gamma instead."
+            f"{name}={value!r} of {owner} belongs to the automatic mode: leave scale out, or "
+            f"{instead} instead."
         )
     if automatic and values.get("covariance_type") == "lowrank":
         raise ValueError(

@@ -77,7 +77,7 @@ def test_parameters_of_one_fit(spark, written):
 
 def test_every_parameter_of_spc_is_there():
     names = {"nStructures", "wMin", "nltMax", "minSamples", "covarianceType", "maxRank"}
-    names |= {"m", "gamma", "beta", "eps", "scale", "outlierNlt", "halfLife"}
+    names |= {"m", "gamma", "beta", "eps", "scale", "outlierNlt", "halfLife", "nClusters"}
     ours = {param.name for param in SPCEstimator().params}
     assert ours == names | {"featuresCol", "predictionCol", "badRows"}
     left_out = {"track_every", "n_jobs"}  # of a stream that is looked at, and of one machine

@@ -36,10 +36,7 @@ def odds_limit_of_count(pairs: Floats, n_clusters: int) -> float:
     `pairs` (k, k) are those of all structures: DBSCAN with min_samples = 1 is single linkage.
     """
     k = len(pairs)
-    if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or n_clusters < 1:
-        raise ValueError(f"n_clusters must be an integer of at least 1, but is {n_clusters!r}.")
-    if n_clusters > k:
-        raise ValueError(f"There are {k} structures: they cannot make up {n_clusters} clusters.")
+    refuse_count(n_clusters, k)
     if n_clusters == k:
         return np.nan  # nothing is within it, not even copies of one point
     from scipy.cluster.hierarchy import linkage  # few need it, and it takes its time to import
@@ -53,6 +50,14 @@ def odds_limit_of_count(pairs: Floats, n_clusters: int) -> float:
             "far apart."
         )
     return float(levels[limit])
+
+
+def refuse_count(n_clusters: int, k: int) -> None:
+    """Raise a ValueError if k structures cannot make up so many clusters."""
+    if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or n_clusters < 1:
+        raise ValueError(f"n_clusters must be an integer of at least 1, but is {n_clusters!r}.")
+    if n_clusters > k:
+        raise ValueError(f"There are {k} structures: they cannot make up {n_clusters} clusters.")
 
 
 @kernel

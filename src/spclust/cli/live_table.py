@@ -46,7 +46,8 @@ class LiveTable:
         self._events.extend(events)
         model = self._prepared.model
         labels, ids = model.labels_, model.cluster_ids_
-        self._recent.update(ids[labels[labels >= 0]].tolist())
+        places = np.searchsorted(model.cluster_labels_, labels[labels >= 0])
+        self._recent.update(ids[places].tolist())
         if not self._console.is_terminal:
             for event in events:
                 self._console.print(_line(event), highlight=False, soft_wrap=True)

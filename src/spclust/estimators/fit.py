@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from spclust.auto.clusters.lasting_labels import NOTHING_READ
 from spclust.estimators.fitted import Fitted, outlying
 from spclust.estimators.last_batch import INTERRUPTED, NO_ROWS, LastBatch, outlier_measure, threads
 from spclust.estimators.rows import checked_rows, features_kept_on_failure
@@ -22,7 +21,7 @@ from spclust.parameters import (
 )
 from spclust.state.kinds import kind_for
 from spclust.stream.automatic_stream import AutomaticStream
-from spclust.stream.mode import AnyStream
+from spclust.stream.mode import AnyStream, number_anew
 from spclust.stream.stream import Stream
 from spclust.tracking.schedule import learn_and_observe
 from spclust.tracking.tracker import Tracker
@@ -72,6 +71,8 @@ def fit(model: Any, X: Any, t: Any, *, new: bool, gapless: bool) -> None:
             stream, tracker = model._fitted.stream, model._fitted.tracker
             model._fitted.last_batch, model._fitted.numbered_first = INTERRUPTED, NO_ROWS
         stream.configure(params)
+        if isinstance(stream, AutomaticStream):
+            stream.told = getattr(model, "n_clusters", None)
         if tracker is None or model.track_every is None:
             stream.learn(rows, times)
         else:
@@ -82,8 +83,7 @@ def fit(model: Any, X: Any, t: Any, *, new: bool, gapless: bool) -> None:
         last = LastBatch.of(rows, stream, threads(model), at_once=gapless, measure=measure)
     first = NO_ROWS
     if gapless:
-        if isinstance(stream, AutomaticStream):
-            stream.reading = NOTHING_READ
+        number_anew(stream)
         kept = slice(None) if last.nlt is None else ~outlying(last.nlt, limit)
         first = np.unique(last.nearest[kept])
     built_with = {name: getattr(model, name) for name in FIXED}

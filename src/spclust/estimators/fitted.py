@@ -26,11 +26,12 @@ class Fitted:
     built_with: dict[str, Any]  # parameters that may not change in the middle of the stream
 
     def structure_labels(
-        self, eps: float | str, min_samples: int, limit: float | None = None
+        self, eps: float | str, min_samples: int, limit: float | None, told: int | None
     ) -> Integers:
         """Cluster (k,) of each structure, oldest first, numbered for the user."""
         if limit is None:
             if isinstance(self.stream, AutomaticStream):
+                self.stream.told = told
                 return self.stream.lasting_labels(self.numbered_first)
             labels = self.stream.clusters(eps, min_samples).copy()
         else:

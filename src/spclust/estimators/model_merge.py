@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from spclust.estimators.fit import online_parameters, refuse_changes
 from spclust.estimators.last_batch import NO_ROWS, SUPERSEDED
 from spclust.parameters import LEARNING, validate_model
-from spclust.stream.mode import combined_stream
+from spclust.stream.mode import combined_stream, number_anew
 
 When = Literal["concurrent", "later"]
 
@@ -51,6 +51,7 @@ def merge_all(models: Iterable[Any], *, when: When = "concurrent") -> Any:
     first, *others = given
     model = deepcopy(first)
     merge_into(model, others, when)
+    number_anew(model._stream)
     return model
 
 

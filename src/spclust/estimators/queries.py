@@ -46,9 +46,11 @@ def structure_labels(
     """Cluster (k,) of each structure, oldest first; parameters default to the model's."""
     eps = model.eps if eps is None else eps
     min_samples = model.min_samples if min_samples is None else min_samples
-    validate({"eps": eps, "min_samples": min_samples}, type(model).__name__)
+    told = getattr(model, "n_clusters", None)
+    given = {"eps": eps, "min_samples": min_samples, "n_clusters": told}
+    validate(given, type(model).__name__)
     found: Fitted = model._fitted
-    return found.structure_labels(eps, int(min_samples), limit)
+    return found.structure_labels(eps, int(min_samples), limit, told)
 
 
 def labels_of_rows(model: Any, rows: Rows) -> Integers:
@@ -123,6 +125,9 @@ def clustering(
         limit, min_samples = model._stream.limit_of_eps(float(eps)), min_samples or 1
     if nlt is not None:
         limit = model._stream.limit_of_nlt(nlt)
+    if n_clusters is not None and model._stream.automatic:
+        labels: Integers = model._stream.told_clusters(n_clusters)
+        return labels
     if n_clusters is not None:
         limit, min_samples = model._stream.limit_of_count(n_clusters), 1
     return structure_labels(model, eps, min_samples, limit)

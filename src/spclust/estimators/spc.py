@@ -28,10 +28,9 @@ class SPC(ClusterTransform, FittedEstimator):
     weight, count and age. A new point becomes a structure of its own; then the two most compatible
     structures are merged. Clusters are groups of structures within reach of each other.
 
-    There are two modes. The automatic one, with scale="auto", needs no parameter; a stream that
-    changes needs `half_life`. It finds units, metric and clusters by itself: see docs/automatic.md.
-    With a number, SPC(scale=1.0), it is the algorithm of the paper (Dale, Keller, Galusha:
-    Single-pass Possibilistic Clustering with Damped Window Footprints).
+    In the automatic mode, scale="auto", it finds units, metric and clusters by itself; a stream
+    that changes needs `half_life`: see docs/automatic.md. SPC(scale=1.0) is the algorithm of Dale,
+    Keller and Galusha: Single-pass Possibilistic Clustering with Damped Window Footprints.
 
     Parameters
     ----------
@@ -41,6 +40,8 @@ class SPC(ClusterTransform, FittedEstimator):
         Points after which the influence of a point has halved, in everything that is learnt; with
         time stamps a time, in the unit of `t` (seconds, if these are dates) or as a timedelta.
         None forgets nothing.
+    n_clusters : int or None, default None
+        Number of clusters; strays do not count. None finds it, too. May be changed at any time.
     m : float, default 1.5
         Fuzzifier, above 1. The smaller, the sharper the edge of a structure.
     gamma : float, default 0.0
@@ -58,8 +59,7 @@ class SPC(ClusterTransform, FittedEstimator):
         0.95 there. May be changed at any time: it does not change the stream.
     min_samples : int, default 1
         Paper. Neighbours, itself included, that make a structure the core of a cluster (DBSCAN's
-        rule). With 1 every structure belongs to a cluster; with more, isolated ones are noise, -1.
-        May be changed at any time.
+        rule). With more than 1, isolated structures are noise, -1. May be changed at any time.
     scale : float or "auto", default "auto"
         "auto" is the automatic mode. A number is the mode of the paper, with this standard
         deviation of a fresh structure in the unit of the data; the paper has 1.
@@ -78,10 +78,10 @@ class SPC(ClusterTransform, FittedEstimator):
         Rows whose negative log typicality in their best structure is above this get the label -1
         in `predict` and `labels_` (3 is a typicality of 0.05). "auto" is 9, for rows farther from
         everything than any recent one, and no limit in the mode of the paper; None gives every row
-        to a cluster. May be changed at any time: it does not change the stream, but `labels_` of
-        rows that were learnt without it need `predict`, since rows are not kept.
+        to a cluster. May be changed at any time, but `labels_` of rows that were learnt without it
+        need `predict`, since rows are not kept.
     n_jobs : int or None, default None
-        Threads of all queries. None is one, -1 one for each core. Learning always uses one.
+        Threads of all queries. None is one, -1 one for each core.
 
     Attributes
     ----------
@@ -99,10 +99,8 @@ class SPC(ClusterTransform, FittedEstimator):
         Id of each cluster, the same for as long as it exists; -1 if too light. Needs `track_every`.
     events_ : list of ClusterEvent
         The last thousand births, deaths, merges, splits and moves. Only if `track_every` is set.
-    n_samples_seen_ : int
-        Points learnt since the last `fit` or the first `partial_fit`.
-    n_features_in_ : int
-        Features d.
+    n_samples_seen_, n_features_in_ : int
+        Points learnt since the last `fit` or the first `partial_fit`; features d.
     feature_names_in_ : ndarray of shape (d,)
         Names of the features, where the data had any.
 
@@ -124,6 +122,7 @@ class SPC(ClusterTransform, FittedEstimator):
         n_structures: int | str = DEFAULTS["n_structures"],
         *,
         half_life: float | timedelta | None = DEFAULTS["half_life"],
+        n_clusters: int | None = DEFAULTS["n_clusters"],
         m: float = DEFAULTS["m"],
         gamma: float = DEFAULTS["gamma"],
         beta: float = DEFAULTS["beta"],
@@ -140,6 +139,7 @@ class SPC(ClusterTransform, FittedEstimator):
     ) -> None:
         self.n_structures = n_structures
         self.half_life = half_life
+        self.n_clusters = n_clusters
         self.m = m
         self.gamma = gamma
         self.beta = beta
@@ -241,8 +241,8 @@ class SPC(ClusterTransform, FittedEstimator):
 
         Structures are neighbours if their distance D is at most `eps`; or if -log(1 - D), the sum
         of the NLT of each one's mean in the other, is at most `nlt`, which differs where every D is
-        1 to the last digit, as in many dimensions; or so that there are `n_clusters` clusters
-        (min_samples is then 1). The model does not change.
+        1 to the last digit, as in many dimensions; or so that there are `n_clusters` clusters (by
+        single linkage, min_samples is 1; in the automatic mode as by the parameter of that name).
         """
         return queries.clustering(self, eps, min_samples, nlt, n_clusters)
 

@@ -15,6 +15,9 @@ from spclust.river.feature_values import Name, in_order, observed_values
 from spclust.river.named_stream import NOT_COMPLETE, NamedStream
 from spclust.state.kinds import kind_for
 
+# In River n_clusters is the number of clusters that were found.
+_NAMES = tuple(name for name in TABLE if name != "n_clusters")
+
 
 class RiverModel:
     """The stream of a River model, its parameters, and how it learns."""
@@ -35,7 +38,7 @@ class RiverModel:
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         """Set the parameters among `arguments`, which are the locals of a model's `__init__`."""
         super().__init__()
-        for name in TABLE:
+        for name in _NAMES:
             if name in arguments:
                 super().__setattr__(name, arguments[name])
         validate(self._parameters(), type(self).__name__)
@@ -114,7 +117,7 @@ class RiverModel:
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Check a parameter; a change takes effect at the next point."""
-        if name not in TABLE:
+        if name not in _NAMES:
             super().__setattr__(name, value)
             return
         self._check(name, value)
@@ -134,12 +137,12 @@ class RiverModel:
             )
 
     def _parameters(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in TABLE if hasattr(self, name)}
+        return {name: getattr(self, name) for name in _NAMES if hasattr(self, name)}
 
     @property
     def _mutable_attributes(self) -> set[str]:
         """The parameters that River's `mutate` may change."""
-        return {name for name in TABLE if name not in FIXED and hasattr(self, name)}
+        return {name for name in _NAMES if name not in FIXED and hasattr(self, name)}
 
     def _params_for(self, d: int) -> Params:
         """The parameters of the online phase for d features.

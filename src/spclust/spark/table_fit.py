@@ -13,6 +13,7 @@ from spclust.spark.merge_tree import MODEL_SCHEMA, merge_tree, merged_bytes
 from spclust.spark.row_reader import RowFormat, RowReader
 from spclust.spark.worker_errors import bad_rows_reraised
 from spclust.spark.worker_model import model_bytes, taught
+from spclust.stream.mode import number_anew
 
 
 def fit(
@@ -63,6 +64,8 @@ def _learn_partition(
     """The model of one partition, as one row of MODEL_SCHEMA."""
     reader = RowReader(row_format)
     model = taught(template, None, (reader.rows(batch.columns) for batch in batches))
+    if model.__sklearn_is_fitted__():
+        number_anew(model._stream)  # as `fit` does
     yield pa.RecordBatch.from_pydict(
         {
             "place": pa.array([reader.partition], pa.int64()),

@@ -9,6 +9,7 @@ from spclust.arrays import Floats, Integers, Rows
 from spclust.auto.automatic_kernels import automatic_homes, automatic_nearest, query_scratch
 from spclust.auto.clusters.evidence import clusters_of, in_order
 from spclust.auto.clusters.lasting_labels import NOBODY, Reading, next_reading, places_then
+from spclust.auto.clusters.told_count import told_clusters
 from spclust.auto.distance import FARTHEST, OUT_OF_SIGHT
 from spclust.auto.home import calibrated_nlt, calibrated_odds
 from spclust.numerics.euclidean_distances import distances
@@ -40,7 +41,9 @@ class AutomaticQuery:
     params: Params
     structures: AutomaticStructures
     seen: Any  # points learnt
+    told: int | None  # number of clusters; None if they are found
     reading: Reading  # labels of clusters when they were last read
+    _read_as: tuple[int, int | None]  # points learnt then, and number told
     _clustering: tuple[int, Integers] | None
     _labels_due: int  # points learnt when `recent_labels` reads clusters again
 
@@ -80,10 +83,25 @@ class AutomaticQuery:
         return np.argsort(self.structures.id[: self.structures.live])
 
     def clusters(self, eps: float | str, min_samples: int) -> Integers:
-        """Cluster (k,) of each structure, oldest first, -1 for strays. The last one is kept."""
+        """Cluster (k,) of each structure, oldest first, -1 for strays; as many as are told."""
+        found = self.found_clusters()
+        if self.told is None:
+            return found
+        return self.told_clusters(min(int(self.told), int((found >= 0).sum())))
+
+    def found_clusters(self) -> Integers:
+        """Those that are found, if no number is told. The last ones are kept."""
         if self._clustering is None or self._clustering[0] != self.seen:
             self._clustering = (self.seen, in_order(clusters_of(self.structures)[self.order()]))
         return self._clustering[1]
+
+    def told_clusters(self, n_clusters: int) -> Integers:
+        """Those that are found, divided or merged so that there are n: see `told_count`."""
+        order, found = self.order(), self.found_clusters()
+        dbscan.refuse_count(n_clusters, int((found >= 0).sum()))  # strays do not count
+        in_slots = np.empty_like(order)
+        in_slots[order] = found
+        return in_order(told_clusters(self.structures, in_slots, n_clusters)[order])
 
     def lasting_labels(self, first: Integers = NOBODY) -> Integers:
         """Label (k,) of each structure, oldest first, -1 for strays: see `lasting_labels`.
@@ -91,7 +109,8 @@ class AutomaticQuery:
         Clusters without a label are numbered, those of the structures at the positions `first`
         first.
         """
-        if self.reading.seen != self.seen:
+        if self._read_as != (self.seen, self.told):
+            self._read_as = (self.seen, self.told)
             clusters = self.clusters("auto", 1)
             self.reading = next_reading(self.reading, self.structures, clusters, clusters[first])
         return self.reading.label

@@ -9,7 +9,7 @@ from typing import Any
 from spclust.arrays import Floats, Rows
 from spclust.auto.automatic_kernels import automatic_learner
 from spclust.auto.clusters.evidence import in_order
-from spclust.auto.clusters.lasting_labels import NOTHING_READ, Reading, next_reading
+from spclust.auto.clusters.lasting_labels import NOTHING_READ, Reading
 from spclust.auto.renewal import learn_units, renew
 from spclust.numerics.memory import aligned_copy
 from spclust.parameters import Params
@@ -32,7 +32,8 @@ class AutomaticStream(AutomaticQuery):
         # A renewal works on a copy, so that an interrupt leaves the state before or after it.
         copy = AutomaticStructures(aligned_copy(structures.memory))
         vars(self).update(params=params, structures=structures, _copy=copy)
-        vars(self).update(reading=reading, _clustering=None, _labels_due=0)
+        vars(self).update(reading=reading, told=None)
+        vars(self).update(_clustering=None, _read_as=(-1, None), _labels_due=0)
 
     @classmethod
     def of(
@@ -44,13 +45,13 @@ class AutomaticStream(AutomaticQuery):
         return stream
 
     def __getstate__(self) -> dict[str, Any]:
-        labels = {"reading": self.reading, "labels_due": self._labels_due}
+        labels = {"told": self.told, "reading": self.reading, "labels_due": self._labels_due}
         return {"params": self.params, "memory": self.structures.memory, **labels}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         structures = AutomaticStructures(aligned_copy(state["memory"]))
         self._use(state["params"], structures, state["reading"])
-        self._labels_due = state["labels_due"]
+        self.told, self._labels_due = state["told"], state["labels_due"]
 
     @classmethod
     def combined(
@@ -108,7 +109,11 @@ class AutomaticStream(AutomaticQuery):
             self._clustering = None
             if clusters is not None:
                 self._clustering = (s.seen, in_order(clusters[self.order()]))
-                self.reading = next_reading(self.reading, s, self._clustering[1])
+                self.lasting_labels()
+
+    def number_anew(self) -> None:
+        """Let the labels of clusters begin with 0 when they are read next."""
+        self.reading, self._read_as = NOTHING_READ, (-1, None)
 
     def finish(self) -> None:
         """Nothing is ever left to do."""

@@ -27,7 +27,6 @@ _NAMES = ("label", "own_label", "own_label_seen")  # of arrays in a file
 class Reading(NamedTuple):
     """Structures, in order of age, and their labels when clusters were last read."""
 
-    seen: int  # points learnt then; -1 if that is not known
     id: Integers  # (k,) of structures
     label: Integers  # (k,) of its cluster; NO_LABEL for strays
     own: Integers  # (k,) the one that a structure remembers
@@ -35,7 +34,7 @@ class Reading(NamedTuple):
     given: int  # labels that clusters have got so far
 
 
-NOTHING_READ = Reading(-1, NOBODY, NOBODY, NOBODY, NOBODY, 0)
+NOTHING_READ = Reading(NOBODY, NOBODY, NOBODY, NOBODY, 0)
 
 
 def next_reading(
@@ -56,7 +55,7 @@ def next_reading(
     remembered = (own != NO_LABEL) & ~np.isin(own, labels) & (s.seen - own_seen <= s.capacity)
     own = np.where(remembered, own, label)
     own_seen = np.where(remembered, own_seen, s.seen)
-    return Reading(s.seen, s.id[order], label, own, own_seen, last.given + unnamed.size)
+    return Reading(s.id[order], label, own, own_seen, last.given + unnamed.size)
 
 
 def places_then(last: Reading, s: AutomaticStructures, order: Integers) -> Integers:
@@ -113,4 +112,4 @@ def reading_of(arrays: Any, ids: Integers, given: int) -> Reading:
     known = np.flatnonzero(arrays["label"] != NOT_READ)
     known = known[np.argsort(ids[known])]
     label, own, own_seen = (arrays[name][known] for name in _NAMES)
-    return Reading(-1, ids[known], label, own, own_seen, given)
+    return Reading(ids[known], label, own, own_seen, given)

@@ -1,0 +1,90 @@
+"""Clusters if their number is told, `n_clusters`: those that were found, divided or merged.
+
+Strays do not count. Where too few clusters were found, each is taken apart by Ward's rule: of all
+merges of its structures, in the order of what they add to the sum of squares, the last ones are
+undone. Squares are in units of the standard deviation of each feature: the metric, in which every
+cluster is round, does not say which direction is long. Where too many were found, the two are
+merged whose nearest structures are nearest to each other, times the root of the mass of the lighter
+one: light clusters are merged before heavy ones.
+"""
+
+import numpy as np
+
+from spclust.arrays import Booleans, Floats, Integers
+from spclust.state.automatic_structures import AutomaticStructures, read_z
+
+_STRAY = -1
+
+
+def told_clusters(s: AutomaticStructures, clusters: Integers, k: int) -> Integers:
+    """Cluster (n,) of the structure in each slot, k in all, from those that were found (n,)."""
+    counted = clusters != _STRAY
+    groups, mass, found = clusters[counted], s.mass[: s.live][counted], clusters.copy()
+    many = int(groups.max(initial=-1)) + 1
+    if many < k:
+        found[counted] = divided(in_deviations(s, counted), mass, groups, k)
+    elif many > k:
+        z = read_z(s, np.flatnonzero(counted))
+        found[counted] = merged(z, mass, groups, k)
+    return found
+
+
+def in_deviations(s: AutomaticStructures, counted: Booleans) -> Floats:
+    """Means (n, d) of some structures in units of the standard deviation of all their points."""
+    mass, mean = s.mass[: s.live][counted], s.mean[: s.live][counted]
+    scatter = s.scatter[: s.live][counted]
+    variances = scatter[:, 0] if s.diagonal else np.einsum("kcc->kc", scatter)
+    share = (mass / mass.sum())[:, np.newaxis]
+    offset = mean - (share * mean).sum(axis=0)
+    deviation = np.sqrt((share * offset**2).sum(axis=0) + variances.sum(axis=0) / mass.sum())
+    places: Floats = offset / np.where(deviation > 0.0, deviation, 1.0)
+    return places
+
+
+def divided(place: Floats, mass: Floats, groups: Integers, k: int) -> Integers:
+    """Cluster (n,) of structures at places (n, d), merged by Ward's rule within groups (n,).
+
+    Until k clusters are left, or those groups.
+    """
+    n, clusters = len(mass), np.arange(len(mass))
+    centre, weight = place.copy(), mass.copy()
+    cost = np.array([ward_costs(i, centre, weight) for i in range(n)])
+    cost[groups[:, np.newaxis] != groups] = np.inf
+    np.fill_diagonal(cost, np.inf)
+    for _ in range(n - min(k, n)):
+        a, b = sorted(divmod(int(cost.argmin()), n))
+        total = weight[a] + weight[b]
+        centre[a] = (weight[a] * centre[a] + weight[b] * centre[b]) / total
+        weight[a] = total
+        clusters[clusters == b] = a
+        cost[b] = cost[:, b] = np.inf
+        others = cost[a] < np.inf
+        cost[a, others] = cost[others, a] = ward_costs(a, centre, weight)[others]
+    return np.unique(clusters, return_inverse=True)[1]
+
+
+def ward_costs(i: int, centre: Floats, weight: Floats) -> Floats:
+    """What merging i with each other cluster (n,) adds to the sum of squares."""
+    costs: Floats = (
+        weight[i] * weight / (weight[i] + weight) * np.sum((centre - centre[i]) ** 2, axis=1)
+    )
+    return costs
+
+
+def merged(z: Floats, mass: Floats, groups: Integers, k: int) -> Integers:
+    """Cluster (n,) of structures at z (n, d): the groups (n,) after merges, until k are left."""
+    many, clusters = int(groups.max()) + 1, groups.copy()
+    weight = np.bincount(groups, weights=mass)
+    nearest = np.full((many, many), np.inf)
+    for a in range(many):
+        for b in range(a):
+            offsets = z[groups == a][:, np.newaxis] - z[groups == b]
+            nearest[a, b] = nearest[b, a] = np.sqrt((offsets**2).sum(axis=2).min())
+    for _ in range(many - k):
+        cost = nearest * np.sqrt(np.minimum(weight[:, np.newaxis], weight))
+        a, b = sorted(divmod(int(cost.argmin()), many))
+        clusters[clusters == b] = a
+        weight[a] += weight[b]
+        nearest[a] = nearest[:, a] = np.minimum(nearest[a], nearest[b])
+        nearest[b] = nearest[:, b] = nearest[a, a] = np.inf
+    return np.unique(clusters, return_inverse=True)[1]
