@@ -11,6 +11,7 @@ from spclust.arrays import Floats, Integers
 from spclust.parameters import DEFAULTS
 from spclust.river.dataframes import numbers_in, series_like
 from spclust.river.feature_values import Name
+from spclust.river.model_exchange import as_estimator
 from spclust.river.river_model import RiverModel
 from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.structure_table import StructureTable
@@ -167,6 +168,10 @@ class SPC(RiverModel, Clusterer):
         names, labels = _numbered(self._labels())
         nlt = self._known.nlt(self._known.row(x), labels)
         return {} if nlt is None else dict(zip(names, np.exp(-nlt).tolist(), strict=True))
+
+    def describe(self, what: str = "clusters", as_: str = "numpy") -> Any:
+        """A table of the clusters, or of the structures: see `spclust.SPC.describe`."""
+        return as_estimator(self).describe(what, as_)
 
     @property
     def n_clusters(self) -> int:

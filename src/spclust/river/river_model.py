@@ -2,16 +2,20 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from spclust.arrays import Booleans, Floats
 from spclust.estimators.fit import online_parameters
+from spclust.estimators.spc import SPC
 from spclust.estimators.times import checked_times
+from spclust.inspection.diagnosis import Finding
 from spclust.parameters import FIXED, TABLE, Params, is_automatic, validate, validate_mode
+from spclust.persistence.atomic_file import AnyPath
 from spclust.river.dataframes import numbers_in
 from spclust.river.feature_values import Name, in_order, observed_values
+from spclust.river.model_exchange import as_estimator, of_estimator
 from spclust.river.named_stream import NOT_COMPLETE, NamedStream
 from spclust.state.kinds import kind_for
 
@@ -112,6 +116,28 @@ class RiverModel:
         if known is None:
             known = NamedStream.begin(in_order(values), self._params_for)
         self._known = known.after(values, known.times(t, 1), self._params_for)
+
+    # Files
+
+    def save(self, path: AnyPath) -> None:
+        """Save the model to a file, which is complete or, if anything fails, unchanged.
+
+        It is a file of `spclust.SPC`, which can load it, too. Names of features must be strings.
+        """
+        as_estimator(self).save(path)
+
+    @classmethod
+    def load(cls, path: AnyPath) -> Self:
+        """Load a model that `save`, or `spclust.SPC.save`, wrote; it goes on to the last bit.
+
+        A ValueError says why if the file is not valid. Code in the file is not run.
+        """
+        model: Self = of_estimator(cls, SPC.load(path))
+        return model
+
+    def diagnose(self) -> list[Finding]:
+        """Sentences about probable problems, and what to change: see `spclust.SPC.diagnose`."""
+        return as_estimator(self).diagnose()
 
     # Parameters
 

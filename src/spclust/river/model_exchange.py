@@ -1,0 +1,44 @@
+"""A River model as an estimator and back: both keep the same stream, and the same files."""
+
+from typing import Any
+
+import numpy as np
+
+from spclust.estimators.fitted import Fitted
+from spclust.estimators.last_batch import NO_ROWS, SUPERSEDED
+from spclust.estimators.queries import feature_names
+from spclust.estimators.spc import SPC
+from spclust.parameters import FIXED
+from spclust.river.named_stream import NamedStream
+
+
+def as_estimator(model: Any) -> SPC:
+    """The `spclust.SPC` with the stream of a River model that has learnt something."""
+    known: NamedStream | None = model._known
+    if known is None:
+        raise ValueError(f"This {type(model).__name__} has learnt nothing yet.")
+    unnamed = [name for name in known.names if not isinstance(name, str)]
+    if unnamed:
+        raise ValueError(
+            f"A file has names of features as text, but {unnamed[0]!r} is no string: learn "
+            "dictionaries whose keys are strings."
+        )
+    estimator = SPC(**model._parameters())
+    built_with = {name: getattr(estimator, name) for name in FIXED}
+    estimator._fitted = Fitted(known.stream, None, SUPERSEDED, NO_ROWS, built_with)
+    estimator.n_features_in_ = len(known.names)
+    estimator.feature_names_in_ = np.array(known.names, dtype=object)
+    return estimator
+
+
+def of_estimator(kind: Any, estimator: SPC) -> Any:
+    """The River model of a class that goes on with the stream of an estimator.
+
+    Features without a name are called x0, x1, ... Parameters that River models do not have, such as
+    `track_every`, are left out.
+    """
+    taken = kind()._parameters()
+    given = {name: value for name, value in estimator.get_params().items() if name in taken}
+    model = kind(**given)
+    model._known = NamedStream(tuple(feature_names(estimator)), estimator._stream)
+    return model
