@@ -15,7 +15,7 @@ farther from home than 95 % of those before, or four fifths nearer than half of 
 import numpy as np
 
 from spclust.arrays import Floats, Integers
-from spclust.auto.clusters.evidence import clusters_of
+from spclust.auto.clusters.evidence import agreement, clusters_of
 from spclust.auto.home import find_reaches, latest_median, quantiles
 from spclust.auto.merge_cost import measure_costs
 from spclust.auto.metric import renew_metric
@@ -70,7 +70,8 @@ def renew(s: AutomaticStructures) -> Integers | None:
     if fades and s.live > 2:
         labels = clusters_of(s)
         changed = float(np.mean(np.abs(np.log(scales_of(s) / before))))
-        s.calm = min(2 * s.calm, CALMEST) if changed < _NEARLY and is_calm(s, labels) else 1
+        same = agreement(s.cluster[: s.live], labels, s.mass[: s.live]) >= _SAME
+        s.calm = min(2 * s.calm, CALMEST) if changed < _NEARLY and same else 1
         assign(s, labels)
     s.near = s.strange = 0
     if s.seen > 2:
@@ -84,16 +85,6 @@ def scales_of(s: AutomaticStructures) -> Floats:
     """The diagonal (d,) of the metric."""
     scales: Floats = s.metric[0].copy() if s.diagonal else np.diagonal(s.metric).copy()
     return scales
-
-
-def is_calm(s: AutomaticStructures, labels: Integers) -> bool:
-    """True if nearly all structures, by mass, are in the same clusters as before."""
-    k = s.live
-    clusters, strays = int(labels.max(initial=-1)) + 1, -1
-    shared = np.zeros((s.clusters, clusters + 1))
-    np.add.at(shared, (s.cluster[:k], np.where(labels == strays, clusters, labels)), s.mass[:k])
-    kept = min(shared.max(axis=0).sum(), shared.max(axis=1).sum())
-    return bool(kept >= _SAME * shared.sum())
 
 
 def measure(s: AutomaticStructures) -> None:

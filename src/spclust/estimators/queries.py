@@ -10,7 +10,8 @@ from spclust.estimators.fitted import Fitted
 from spclust.estimators.last_batch import outlier_measure, threads
 from spclust.estimators.rows import checked_rows
 from spclust.inspection.description import description
-from spclust.inspection.diagnosis import Finding, findings
+from spclust.inspection.diagnosis import findings
+from spclust.inspection.findings import Finding
 from spclust.parameters import EPS_OF_THE_PAPER, resolved_outlier_nlt, validate
 from spclust.tracking.events import ClusterEvent
 from spclust.tracking.tracker import Tracker

@@ -14,7 +14,7 @@ from spclust.estimators.cluster_transform import ClusterTransform
 from spclust.estimators.fit import as_row, fit
 from spclust.estimators.fitted_estimator import FittedEstimator
 from spclust.estimators.last_batch import SUPERSEDED
-from spclust.inspection.diagnosis import Finding
+from spclust.inspection.findings import Finding
 from spclust.parameters import DEFAULTS, TABLE
 from spclust.tracking.events import ClusterEvent
 

@@ -1,15 +1,12 @@
 """Probable problems of a model, judged by its structures, and which parameter to change."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Self
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
-from spclust.inspection.description import deviations, lengths, nearest_pairs, pooled
-from spclust.state.kinds import SPHERICAL
+from spclust.arrays import Integers
+from spclust.inspection.automatic_findings import hardly_remembered, in_one, too_few, unstable
+from spclust.inspection.findings import Evidence, Finding, number
 from spclust.stream.mode import AnyStream
 
 # Before so many points for each structure, most structures are the last points.
@@ -19,84 +16,10 @@ _MANY = 10
 # The NLT between two structures at which the paper cuts, D = 0.95. If half of the structures are
 # farther than this from all others, a larger eps would not help.
 _FAR = 3.0
-# In clusters that hold together, neighbouring means are about half of scale apart: observed on
-# Gaussians in 2 to 20 dimensions and on moving waves, with scales that gave the right clusters.
-_SCALES_FOR_A_GAP = 2.0
-_STRUCTURES_FOR_EACH = 3  # at least, of a cluster, for its shape and its neighbours to be seen
 _UNEQUAL = 100.0  # sizes of features whose ratio is above this are hardly in one unit
 _NEARLY_ALL, _MOST, _HALF = 0.9, 0.5, 0.5
 _FEW = 10  # points of a structure that had hardly begun
 _LIGHT = 0.3  # default w_min, 0.01, is this share of 1 / n_structures, by default 30
-
-
-class Finding(str):
-    """One sentence about a probable problem and what to change."""
-
-    code: str  # one word for what it is, for programs
-
-    def __new__(cls, code: str, sentence: str) -> Self:
-        """A sentence that also has a code."""
-        finding = super().__new__(cls, sentence)
-        finding.code = code
-        return finding
-
-    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
-        """Arguments that make a copy."""
-        return self.code, str(self)
-
-
-@dataclass
-class Evidence:
-    """Data that the findings are judged by; k structures, oldest first."""
-
-    stream: AnyStream
-    labels: Integers  # (k,)
-    names: Sequence[str]  # (d,)
-    eps: float | str
-
-    def __post_init__(self) -> None:
-        table = self.stream.table(self.labels)
-        self.k, self.n = len(table), self.stream.params.n_structures
-        self.scale = self.stream.params.scale
-        self.mean, self.count = table.mean, table.count
-        self.nlt, self.distance = nearest_pairs(self.stream)
-
-    @property
-    def n_clusters(self) -> int:
-        """Clusters, noise not counted."""
-        return np.unique(self.labels[self.labels >= 0]).size
-
-    @property
-    def limit(self) -> float:
-        """NLT at which two structures still are neighbours."""
-        eps = float(self.eps)
-        return -float(np.log1p(-eps)) if eps < 1.0 else np.inf
-
-    @property
-    def advised_scale(self) -> float:
-        """A scale that suits the distances between neighbouring means; 0 if all are equal."""
-        gaps = self.distance[(self.distance > 0.0) & (self.distance < np.inf)]
-        return _SCALES_FOR_A_GAP * float(np.median(gaps)) if len(gaps) else 0.0
-
-    @cached_property
-    def reach(self) -> float:
-        """Root mean square distance of the means to their middle."""
-        gaps = lengths(self.mean - self.mean.mean(axis=0))
-        unit = max(float(gaps.max()), np.finfo(float).tiny)
-        return unit * float(np.sqrt(np.mean((gaps / unit) ** 2)))
-
-    @property
-    def sizes(self) -> Floats:
-        """Standard deviation (d,) of the points in each feature, estimated from structures.
-
-        Without that of a fresh structure, which is the same in all features; with "spherical"
-        covariances, from the means alone.
-        """
-        own = np.zeros_like(self.mean)
-        if self.stream.params.kind != SPHERICAL:
-            grown = deviations(self.stream) / self.scale
-            own = self.scale * np.sqrt(np.maximum(grown - 1.0, 0.0) * (grown + 1.0))
-        return pooled(self.count, self.mean, own)[1]
 
 
 def findings(
@@ -109,9 +32,9 @@ def findings(
         if found := list(alone(seen)):
             return found  # whatever else could be said would follow from this
     checks = () if stream.automatic else _SCALE
-    checks += (_too_few, _in_one) if stream.automatic else _CUT
+    checks += (too_few, in_one) if stream.automatic else _CUT
     found = [one for check in checks for one in check(seen)][:1]
-    found += _forgotten(seen)
+    found += [*unstable(seen), *hardly_remembered(seen), *_forgotten(seen)]
     return found or list(_one_holds_all(seen))
 
 
@@ -143,7 +66,7 @@ def _unequal_features(e: Evidence) -> Iterator[Finding]:
     if ratio > _UNEQUAL:
         yield Finding(
             "unequal_features",
-            f"Feature {e.names[most]!r} varies {_number(ratio)} times as much as feature "
+            f"Feature {e.names[most]!r} varies {number(ratio)} times as much as feature "
             f"{e.names[least]!r}, which hardly counts beside it: bring features to one size first "
             "(for example with StandardScaler) and set scale anew.",
         )
@@ -160,10 +83,10 @@ def _scale_too_small(e: Evidence) -> Iterator[Finding]:
         advised = max(e.advised_scale, 2 * e.scale) if single else 2 * e.scale
         yield Finding(
             "scale_too_small",
-            f"scale={_number(e.scale)} looks too small: {far} of {e.k} structures are out of reach "
+            f"scale={number(e.scale)} looks too small: {far} of {e.k} structures are out of reach "
             f"of all others ({e.n_clusters} clusters), and the largest holds "
             f"{e.count.max() / e.count.sum():.0%} of the points: raise scale, to about "
-            f"{_number(advised)}, and look again, or choose the number of clusters with "
+            f"{number(advised)}, and look again, or choose the number of clusters with "
             "clustering(n_clusters=...).",
         )
 
@@ -172,9 +95,9 @@ def _scale_too_large(e: Evidence) -> Iterator[Finding]:
     if e.k > 1 and e.n_clusters == 1 and e.reach < e.scale:
         yield Finding(
             "scale_too_large",
-            f"scale={_number(e.scale)} looks too large: the means of all {e.k} structures lie "
-            f"within {_number(e.reach)} of their middle, and everything is one cluster: lower "
-            f"scale, to about {_number(min(e.advised_scale, e.scale / 2))}.",
+            f"scale={number(e.scale)} looks too large: the means of all {e.k} structures lie "
+            f"within {number(e.reach)} of their middle, and everything is one cluster: lower "
+            f"scale, to about {number(min(e.advised_scale, e.scale / 2))}.",
         )
 
 
@@ -191,7 +114,7 @@ def _one_cluster(e: Evidence) -> Iterator[Finding]:
     if e.k < 2 or e.n_clusters != 1 or (e.labels < 0).any():
         return
     lower = e.advised_scale < e.scale / 2
-    scale = f", or lower scale, to about {_number(e.advised_scale)}" if lower else ""
+    scale = f", or lower scale, to about {number(e.advised_scale)}" if lower else ""
     yield Finding(
         "one_cluster",
         f"Everything is one cluster at eps={e.eps:g}: if there should be more, lower eps "
@@ -208,25 +131,6 @@ def _all_noise(e: Evidence) -> Iterator[Finding]:
         )
 
 
-def _too_few(e: Evidence) -> Iterator[Finding]:
-    if e.n_clusters > e.n / _STRUCTURES_FOR_EACH:
-        yield Finding(
-            "too_few_structures",
-            f"There are {e.n_clusters} clusters for n_structures={e.n}: where clusters touch, or "
-            "are far from round, so few structures for each cannot tell them apart: raise "
-            f"n_structures, to about {2 * _STRUCTURES_FOR_EACH * e.n_clusters}.",
-        )
-
-
-def _in_one(e: Evidence) -> Iterator[Finding]:
-    if e.k > 1 and e.n_clusters == 1:
-        yield Finding(
-            "one_cluster",
-            "Everything is one cluster: if there should be more, clustering(n_clusters=2) shows "
-            "where it falls apart first, and more structures may show it better.",
-        )
-
-
 def _forgotten(e: Evidence) -> Iterator[Finding]:
     if e.stream.automatic:  # nothing is forgotten there but by half_life
         return
@@ -238,13 +142,13 @@ def _forgotten(e: Evidence) -> Iterator[Finding]:
             "forgotten",
             f"{pruned / seen:.0%} of the points were forgotten, in structures of "
             f"{pruned / structures:.1f} points on average that were lighter than "
-            f"w_min={e.stream.params.w_min:g}: lower w_min, to about {_number(_LIGHT / e.n)}"
+            f"w_min={e.stream.params.w_min:g}: lower w_min, to about {number(_LIGHT / e.n)}"
             + _or_raise_scale(e),
         )
 
 
 def _or_raise_scale(e: Evidence) -> str:
-    return f", or raise scale, to about {_number(max(e.advised_scale, 2 * e.scale))}."
+    return f", or raise scale, to about {number(max(e.advised_scale, 2 * e.scale))}."
 
 
 def _one_holds_all(e: Evidence) -> Iterator[Finding]:
@@ -260,12 +164,6 @@ def _one_holds_all(e: Evidence) -> Iterator[Finding]:
 
 def _can_judge_distances(e: Evidence) -> bool:
     return e.k > 1 and e.stream.seen >= _POINTS_FOR_EACH * e.n
-
-
-def _number(value: float) -> str:
-    """Two digits that matter; no exponent for numbers that people read without one."""
-    short = f"{value:.2g}"
-    return f"{float(short):g}"
 
 
 _Check = Callable[[Evidence], Iterator[Finding]]

@@ -10,7 +10,7 @@ from spclust.arrays import Booleans, Floats
 from spclust.estimators.fit import online_parameters
 from spclust.estimators.spc import SPC
 from spclust.estimators.times import checked_times
-from spclust.inspection.diagnosis import Finding
+from spclust.inspection.findings import Finding
 from spclust.parameters import FIXED, TABLE, Params, is_automatic, validate, validate_mode
 from spclust.persistence.atomic_file import AnyPath
 from spclust.river.dataframes import numbers_in

@@ -171,6 +171,17 @@ def judge(
     return np.inf if by_line else max(border, line), min(open_share, line_share)
 
 
+def agreement(before: Integers, now: Integers, mass: Floats) -> float:
+    """Share of the mass (k,) of structures that is in the same cluster by both labels (k,).
+
+    Strays, -1, are one group.
+    """
+    shared = np.zeros((int(before.max()) + 2, int(now.max()) + 2))
+    np.add.at(shared, (before, now), mass)  # the last row and column are those of -1
+    kept = min(shared.max(axis=0).sum(), shared.max(axis=1).sum())
+    return float(kept / shared.sum())
+
+
 def in_order(labels: Integers) -> Integers:
     """The same labels without gaps, in order of appearance; -1 stays."""
     found, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
