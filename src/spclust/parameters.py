@@ -78,7 +78,7 @@ TABLE: dict[str, Parameter] = {
     "n_clusters": Parameter(
         "", None, Integral, 1, 1_000_000, "both",
         "number of clusters; None finds it, too",
-        optional=True, mode="automatic",
+        optional=True,
     ),
     "m": Parameter(
         "m", 1.5, Real, 1.0, 100.0, "right",
@@ -220,10 +220,9 @@ def validate_mode(values: Mapping[str, Any], owner: str) -> None:
                 f"{name}={value!r} of {owner} belongs to the mode of the paper, which has a number "
                 "as scale: give scale, too, or leave it out (half_life is what forgets)."
             )
-        instead = "set beta and gamma" if name == "half_life" else "call clustering(n_clusters=...)"
         raise ValueError(
-            f"{name}={value!r} of {owner} belongs to the automatic mode: leave scale out, or "
-            f"{instead} instead."
+            f"{name}={value!r} of {owner} belongs to the automatic mode: leave scale out, or set "
+            "beta and gamma instead."
         )
     if automatic and values.get("covariance_type") == "lowrank":
         raise ValueError(

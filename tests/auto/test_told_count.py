@@ -58,6 +58,16 @@ def test_strays_do_not_use_up_the_number():
     assert adjusted_rand_score(y[kept], model.labels_[kept]) > 0.99
 
 
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_in_the_mode_of_the_paper_it_is_a_cut_of_single_linkage(k):
+    X, y = blobs(5)
+    model = SPC(scale=1.0, n_clusters=k).fit(X)
+    assert model.n_clusters_ == k == len(set(model.labels_))
+    assert np.array_equal(model.structures_.label, SPC(scale=1.0).fit(X).clustering(n_clusters=k))
+    assert k < 5 or adjusted_rand_score(y, model.labels_) > 0.99
+    assert SPC(scale=1.0, n_clusters=k).fit(X[:1]).labels_.tolist() == [0]
+
+
 def test_the_number_may_change_at_any_time_and_changes_nothing_that_is_learnt():
     X, _ = blobs(5)
     model = SPC(n_clusters=3).partial_fit(X[:1000])
@@ -134,8 +144,6 @@ def test_a_number_that_is_no_number_of_clusters_is_refused():
             SPC().fit(X).clustering(n_clusters=wrong)
     with pytest.raises(ValueError, match=r"There are \d+ structures: they cannot make up 1000"):
         SPC().fit(X).clustering(n_clusters=1000)
-    with pytest.raises(ValueError, match="belongs to the automatic mode"):
-        SPC(scale=1.0, n_clusters=3).fit(X)
 
 
 def test_real_tables_told_k_are_as_good_as_by_k_means():

@@ -33,7 +33,7 @@ def test_options_are_the_parameters_of_spc_with_their_defaults():
 
 OF_BOTH_MODES = {
     "n_structures": 20, "m": 1.4, "covariance_type": "full", "track_every": 50, "outlier_nlt": 9.0,
-    "n_jobs": 2,
+    "n_jobs": 2, "n_clusters": 3,
 }  # fmt: skip
 OF_THE_PAPER = {
     "gamma": 0.001, "beta": 0.002, "w_min": 0.02, "nlt_max": 2.5, "eps": 0.9, "min_samples": 2,

@@ -33,6 +33,12 @@ class Fitted:
             if isinstance(self.stream, AutomaticStream):
                 self.stream.told = told
                 return self.stream.lasting_labels(self.numbered_first)
+            if told is not None:
+                limit, min_samples = (
+                    self.stream.limit_of_count(min(told, self.stream.structures.live)),
+                    1,
+                )
+        if limit is None:
             labels = self.stream.clusters(eps, min_samples).copy()
         else:
             labels = self.stream.clustering(limit, min_samples).copy()
