@@ -1,5 +1,7 @@
 """Labels that last: a number stays with its cluster, and no other cluster ever gets it."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +11,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from spclust import SPC
 from spclust.auto.clusters.lasting_labels import NOTHING_READ, next_reading
+from spclust.stream import automatic_query
 from tests.auto.automatic_states import half_lives, memory
 from tests.strategies import examples, streams
 
@@ -99,6 +102,20 @@ def test_reading_changes_nothing_that_is_learnt_and_no_label_is_given_twice(X, h
         known |= labels
     assert memory(read) == memory(silent)
     assert np.array_equal(read.partial_fit(X).predict(X) < 0, silent.partial_fit(X).predict(X) < 0)
+
+
+def test_several_threads_may_read_for_the_first_time(monkeypatch):
+    def slow(*arguments):
+        time.sleep(0.05)
+        return next_reading(*arguments)
+
+    monkeypatch.setattr(automatic_query, "next_reading", slow)
+    X = around(["stays", "goes"], 500, 0)
+    model = SPC().fit(X)
+    with ThreadPoolExecutor(8) as pool:
+        labels = [each.result() for each in [pool.submit(model.predict, X) for _ in range(8)]]
+    assert all(np.array_equal(each, labels[0]) for each in labels)
+    assert set(labels[0]) - {-1} == {0, 1}
 
 
 def test_a_cluster_that_is_one_with_another_for_a_while_gets_its_label_back():

@@ -109,11 +109,13 @@ class AutomaticQuery:
         Clusters without a label are numbered, those of the structures at the positions `first`
         first.
         """
+        reading = self.reading
         if self._read_as != (self.seen, self.told):
-            self._read_as = (self.seen, self.told)
             clusters = self.clusters("auto", 1)
-            self.reading = next_reading(self.reading, self.structures, clusters, clusters[first])
-        return self.reading.label
+            reading = next_reading(reading, self.structures, clusters, clusters[first])
+            self.reading = reading
+            self._read_as = (self.seen, self.told)  # last: other threads may read, too
+        return reading.label
 
     def recent_labels(self) -> Integers:
         """The same, but clusters are read again only when some points were learnt since then."""
