@@ -45,7 +45,7 @@ def test_clusters_that_come_and_go_leave_the_numbers_of_others_alone():
 
 def test_labels_of_a_stream_that_turns_are_those_of_its_clusters():
     rng = np.random.default_rng(0)
-    n = 6000
+    n = 3000
     y, turn = rng.integers(3, size=n), np.pi * np.arange(n) / n
     angle = turn + 2.0 * np.pi * y / 3.0
     X = 12.0 * np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(size=(n, 2))
