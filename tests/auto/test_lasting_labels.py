@@ -104,6 +104,12 @@ def test_reading_changes_nothing_that_is_learnt_and_no_label_is_given_twice(X, h
     assert np.array_equal(read.partial_fit(X).predict(X) < 0, silent.partial_fit(X).predict(X) < 0)
 
 
+def test_labels_that_were_read_are_the_readers_own():
+    model = SPC().fit(around(["stays", "goes"], 500, 0))
+    model.clustering()[:] = 7
+    assert model.cluster_labels_.tolist() == [0, 1]
+
+
 def test_several_threads_may_read_for_the_first_time(monkeypatch):
     def slow(*arguments):
         time.sleep(0.05)

@@ -78,6 +78,12 @@ def test_tables_and_findings_are_those_of_the_estimator():
     assert [finding.code for finding in early.diagnose()] == ["too_early"]
 
 
+def test_names_that_are_no_strings_are_shown_as_such():
+    model = learnt(SPC(n_structures=5), [{0: float(i % 7), 1: float(i % 5)} for i in range(50)])
+    assert {"centre_0", "spread_1"} <= set(model.describe(as_="pandas").columns)
+    assert isinstance(model.diagnose(), list)
+
+
 def test_what_cannot_be_saved_says_why(tmp_path):
     with pytest.raises(ValueError, match="This SPC has learnt nothing yet"):
         SPC().save(tmp_path / "model.spc")

@@ -15,7 +15,7 @@ of `width` a twentieth of the mass at each end of a feature.
 import numpy as np
 
 from spclust.arrays import Booleans, Floats
-from spclust.state.automatic_structures import AutomaticStructures, write_z
+from spclust.state.automatic_structures import AutomaticStructures, scatter_by_feature, write_z
 
 _RIDGE = 0.25
 _TAIL = 0.05
@@ -26,14 +26,12 @@ _NOISE = 1e-14  # of the largest coordinate: widths below this are rounding erro
 def renew_metric(s: AutomaticStructures) -> None:
     """Fit the metric to the structures, and measure all of them in it. Modified in place: s."""
     order = np.argsort(s.id[: s.live])  # where numbers tie, age decides: slots do not keep it
-    mass, mean = s.mass[order], s.mean[order]
-    scatter = s.scatter[: s.live]
-    variances = (scatter[:, 0] if s.diagonal else np.einsum("kcc->kc", scatter))[order]
+    mass, mean, variances = s.mass[order], s.mean[order], scatter_by_feature(s, order)
     s.width[:] = widths(mass, mean, variances)
     known = s.width > 0.0
     per_width = 1.0 / np.where(known, s.width, 1.0)
     narrow = narrow_ones(mass, (variances * per_width**2).sum(axis=1))
-    pooled = scatter[order[narrow]].sum(axis=0) / mass[narrow].sum()
+    pooled = s.scatter[order[narrow]].sum(axis=0) / mass[narrow].sum()
     # In units of the widths: a feature may be 10^6 times as large as another one.
     if s.diagonal:
         s.metric[0] = per_width / np.sqrt(pooled[0] * per_width**2 + _RIDGE**2)

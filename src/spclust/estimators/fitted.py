@@ -32,12 +32,10 @@ class Fitted:
         if limit is None:
             if isinstance(self.stream, AutomaticStream):
                 self.stream.told = told
-                return self.stream.lasting_labels(self.numbered_first)
+                return self.stream.lasting_labels(self.numbered_first).copy()
             if told is not None:
-                limit, min_samples = (
-                    self.stream.limit_of_count(min(told, self.stream.structures.live)),
-                    1,
-                )
+                min_samples = 1
+                limit = self.stream.limit_of_count(min(told, self.stream.structures.live))
         if limit is None:
             labels = self.stream.clusters(eps, min_samples).copy()
         else:

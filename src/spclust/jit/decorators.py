@@ -27,7 +27,8 @@ _ANY_ORDER = {"contract", "reassoc", "nsz", "nnan"}
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile `function` on first use; keep the machine code on disk. It may make arrays.
 
-    It releases the GIL while it runs.
+    It releases the GIL while it runs. It has loops where NumPy has functions of whole arrays: each
+    of these compiles for a tenth of a second, `median` or an assignment to a row for one or two.
     """
     return _kernel(function, nogil=True, **internals.ALLOCATION)
 

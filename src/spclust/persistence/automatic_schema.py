@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spclust.auto.clusters import lasting_labels
 from spclust.persistence.container import RefusedError
 from spclust.persistence.schema import LARGEST_INTEGER, Layout
 from spclust.state.automatic_structures import RECENT
@@ -45,7 +46,7 @@ WORDS = tuple(n for n in AutomaticScalars._fields[2:] if n not in (*UNBOUNDED, "
 # Arrays with one entry for each structure.
 PER_STRUCTURE = ("mass", "count", "id", "cluster", "missed", "clock_then", "reach")
 # Such arrays that are no part of the state.
-LABELS = ("label", "own_label", "own_label_seen")
+LABELS = lasting_labels.NAMES
 
 _TYPES = AutomaticScalars.__annotations__
 _INTEGERS = ("id", "cluster", *LABELS)

@@ -13,22 +13,29 @@ from spclust.river.named_stream import NamedStream
 
 
 def as_estimator(model: Any) -> SPC:
-    """The `spclust.SPC` with the stream of a River model that has learnt something."""
+    """The `spclust.SPC` with the stream of a River model that has learnt something.
+
+    Names of features that are no strings become strings.
+    """
     known: NamedStream | None = model._known
     if known is None:
         raise ValueError(f"This {type(model).__name__} has learnt nothing yet.")
-    unnamed = [name for name in known.names if not isinstance(name, str)]
-    if unnamed:
-        raise ValueError(
-            f"A file has names of features as text, but {unnamed[0]!r} is no string: learn "
-            "dictionaries whose keys are strings."
-        )
     estimator = SPC(**model._parameters())
     built_with = {name: getattr(estimator, name) for name in FIXED}
     estimator._fitted = Fitted(known.stream, None, SUPERSEDED, NO_ROWS, built_with)
     estimator.n_features_in_ = len(known.names)
-    estimator.feature_names_in_ = np.array(known.names, dtype=object)
+    estimator.feature_names_in_ = np.array([str(name) for name in known.names], dtype=object)
     return estimator
+
+
+def refuse_other_names(model: Any) -> None:
+    """Raise a ValueError if a feature of a River model has a name that a file cannot hold."""
+    for name in () if model._known is None else model._known.names:
+        if not isinstance(name, str):
+            raise ValueError(
+                f"A file has names of features as text, but {name!r} is no string: learn "
+                "dictionaries whose keys are strings."
+            )
 
 
 def of_estimator(kind: Any, estimator: SPC) -> Any:

@@ -15,7 +15,7 @@ from spclust.parameters import FIXED, TABLE, Params, is_automatic, validate, val
 from spclust.persistence.atomic_file import AnyPath
 from spclust.river.dataframes import numbers_in
 from spclust.river.feature_values import Name, in_order, observed_values
-from spclust.river.model_exchange import as_estimator, of_estimator
+from spclust.river.model_exchange import as_estimator, of_estimator, refuse_other_names
 from spclust.river.named_stream import NOT_COMPLETE, NamedStream
 from spclust.state.kinds import kind_for
 
@@ -124,6 +124,7 @@ class RiverModel:
 
         It is a file of `spclust.SPC`, which can load it, too. Names of features must be strings.
         """
+        refuse_other_names(self)
         as_estimator(self).save(path)
 
     @classmethod

@@ -151,6 +151,13 @@ def read_z(s: AutomaticStructures, slots: Integers) -> Floats:
     return z
 
 
+def scatter_by_feature(s: AutomaticStructures, slots: Integers) -> Floats:
+    """Diagonals (k, d) of the scatters in some slots: masses times variances."""
+    scatter = s.scatter[slots]
+    diagonals: Floats = scatter[:, 0] if s.diagonal else np.einsum("kcc->kc", scatter)
+    return diagonals
+
+
 @part
 def missed_points(slot: int, s: AutomaticStructures) -> float:
     """How many points of its cluster a structure should have had since its last one."""

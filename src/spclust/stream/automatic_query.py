@@ -8,13 +8,13 @@ from spclust.algorithm import dbscan
 from spclust.arrays import Floats, Integers, Rows
 from spclust.auto.automatic_kernels import automatic_homes, automatic_nearest, query_scratch
 from spclust.auto.clusters.evidence import clusters_of, in_order
-from spclust.auto.clusters.lasting_labels import NOBODY, Reading, next_reading, places_then
+from spclust.auto.clusters.lasting_labels import NO_POSITIONS, Reading, next_reading, places_then
 from spclust.auto.clusters.told_count import told_clusters
 from spclust.auto.distance import FARTHEST, OUT_OF_SIGHT
 from spclust.auto.home import calibrated_nlt, calibrated_odds
 from spclust.numerics.euclidean_distances import distances
 from spclust.parameters import Params
-from spclust.state.automatic_structures import AutomaticStructures, read_z
+from spclust.state.automatic_structures import AutomaticStructures, read_z, scatter_by_feature
 from spclust.stream.flat_rows import flat_chunks
 from spclust.stream.structure_table import StructureTable
 from spclust.stream.threads import for_each_chunk
@@ -103,7 +103,7 @@ class AutomaticQuery:
         in_slots[order] = found
         return in_order(told_clusters(self.structures, in_slots, n_clusters)[order])
 
-    def lasting_labels(self, first: Integers = NOBODY) -> Integers:
+    def lasting_labels(self, first: Integers = NO_POSITIONS) -> Integers:
         """Label (k,) of each structure, oldest first, -1 for strays: see `lasting_labels`.
 
         Clusters without a label are numbered, those of the structures at the positions `first`
@@ -134,10 +134,6 @@ class AutomaticQuery:
     def limit_of_nlt(self, nlt: float) -> float:
         """Pair odds at which the sum of both NLT is nlt."""
         return dbscan.odds_limit_of_nlt(nlt, False)
-
-    def limit_of_count(self, n_clusters: int) -> float:
-        """Pair odds up to which structures have to be neighbours to make up n clusters."""
-        return dbscan.odds_limit_of_count(self.pairs(), n_clusters)
 
     def clustering(self, limit: float, min_samples: int) -> Integers:
         """Label (k,) of each structure, oldest first, if those within `limit` are neighbours."""
@@ -258,6 +254,6 @@ class AutomaticQuery:
     def deviations(self) -> Floats:
         """Standard deviations (k, d) of the points of the structures, oldest first."""
         s, order = self.structures, self.order()
-        variances = s.scatter[order, 0] if s.diagonal else np.einsum("kcc->kc", s.scatter[order])
-        deviations: Floats = s.unit * np.sqrt(variances / s.mass[order, np.newaxis])
+        variances = scatter_by_feature(s, order) / s.mass[order, np.newaxis]
+        deviations: Floats = s.unit * np.sqrt(variances)
         return deviations

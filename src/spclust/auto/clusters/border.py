@@ -176,6 +176,8 @@ def passages(
     for e in range(m):
         i, j = edges[e, 0], edges[e, 1]
         lowest[e], variance = np.inf, 0.0
+        for other in range(k):
+            kernels[e, other] = 0.0
         for t in _PLACES:
             for other in range(k):
                 way[other] = (1.0 - t) * squares[i, other] + t * squares[j, other]

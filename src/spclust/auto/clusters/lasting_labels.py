@@ -20,8 +20,8 @@ from spclust.arrays import Booleans, Floats, Integers
 from spclust.state.automatic_structures import AutomaticStructures, read_z
 
 NO_LABEL, NOT_READ = -1, -2  # a stray; a structure that was not there at the last reading
-NOBODY = np.empty(0, dtype=np.int64)
-_NAMES = ("label", "own_label", "own_label_seen")  # of arrays in a file
+NO_POSITIONS = np.empty(0, dtype=np.int64)
+NAMES = ("label", "own_label", "own_label_seen")  # of arrays in a file
 
 
 class Reading(NamedTuple):
@@ -34,11 +34,11 @@ class Reading(NamedTuple):
     given: int  # labels that clusters have got so far
 
 
-NOTHING_READ = Reading(NOBODY, NOBODY, NOBODY, NOBODY, 0)
+NOTHING_READ = Reading(NO_POSITIONS, NO_POSITIONS, NO_POSITIONS, NO_POSITIONS, 0)
 
 
 def next_reading(
-    last: Reading, s: AutomaticStructures, clusters: Integers, first: Integers = NOBODY
+    last: Reading, s: AutomaticStructures, clusters: Integers, first: Integers = NO_POSITIONS
 ) -> Reading:
     """The reading that has found a cluster (k,) for each structure, oldest first, -1 for strays.
 
@@ -101,7 +101,7 @@ def labels_of(reading: Reading, s: AutomaticStructures) -> dict[str, Any]:
     ids, arrays = s.id[: s.live], {}
     known = np.isin(ids, reading.id)
     places = np.searchsorted(reading.id, ids[known])
-    for name, column in zip(_NAMES, (reading.label, reading.own, reading.own_seen), strict=True):
+    for name, column in zip(NAMES, (reading.label, reading.own, reading.own_seen), strict=True):
         arrays[name] = np.full(ids.size, NOT_READ)
         arrays[name][known] = column[places]
     return arrays
@@ -111,5 +111,5 @@ def reading_of(arrays: Any, ids: Integers, given: int) -> Reading:
     """The reading that `labels_of` gave arrays of, for structures with these ids (k,)."""
     known = np.flatnonzero(arrays["label"] != NOT_READ)
     known = known[np.argsort(ids[known])]
-    label, own, own_seen = (arrays[name][known] for name in _NAMES)
+    label, own, own_seen = (arrays[name][known] for name in NAMES)
     return Reading(ids[known], label, own, own_seen, given)

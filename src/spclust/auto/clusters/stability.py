@@ -10,7 +10,7 @@ from spclust.arrays import Floats, Integers
 from spclust.auto.clusters.evidence import agreement, clusters_of
 from spclust.auto.metric import in_metric
 from spclust.numerics.memory import aligned_copy
-from spclust.state.automatic_structures import AutomaticStructures, write_z
+from spclust.state.automatic_structures import AutomaticStructures, scatter_by_feature, write_z
 
 _ROUNDS = 20
 
@@ -46,9 +46,7 @@ def resampled(
 
 def standard_errors(s: AutomaticStructures, slots: Integers, rng: np.random.Generator) -> Floats:
     """Random offsets (k, d) of means, as large as their standard errors."""
-    scatter, count = s.scatter[slots], s.mass[slots] / s.point_mass
-    variances = scatter[:, 0] if s.diagonal else np.einsum("kcc->kc", scatter)
-    square = variances / (s.mass[slots] * np.maximum(count, 1.0))[:, np.newaxis]
-    deviations = np.sqrt(square)
-    offsets: Floats = deviations * rng.normal(size=deviations.shape)
+    mass, count = s.mass[slots], s.mass[slots] / s.point_mass
+    squares = scatter_by_feature(s, slots) / (mass * np.maximum(count, 1.0))[:, np.newaxis]
+    offsets: Floats = np.sqrt(squares) * rng.normal(size=squares.shape)
     return offsets

@@ -10,30 +10,27 @@ one: light clusters are merged before heavy ones.
 
 import numpy as np
 
-from spclust.arrays import Booleans, Floats, Integers
-from spclust.state.automatic_structures import AutomaticStructures, read_z
+from spclust.arrays import Floats, Integers
+from spclust.state.automatic_structures import AutomaticStructures, read_z, scatter_by_feature
 
 _STRAY = -1
 
 
 def told_clusters(s: AutomaticStructures, clusters: Integers, k: int) -> Integers:
     """Cluster (n,) of the structure in each slot, k in all, from those that were found (n,)."""
-    counted = clusters != _STRAY
-    groups, mass, found = clusters[counted], s.mass[: s.live][counted], clusters.copy()
+    slots = np.flatnonzero(clusters != _STRAY)
+    groups, mass, found = clusters[slots], s.mass[slots], clusters.copy()
     many = int(groups.max(initial=-1)) + 1
     if many < k:
-        found[counted] = divided(in_deviations(s, counted), mass, groups, k)
+        found[slots] = divided(in_deviations(s, slots), mass, groups, k)
     elif many > k:
-        z = read_z(s, np.flatnonzero(counted))
-        found[counted] = merged(z, mass, groups, k)
+        found[slots] = merged(read_z(s, slots), mass, groups, k)
     return found
 
 
-def in_deviations(s: AutomaticStructures, counted: Booleans) -> Floats:
-    """Means (n, d) of some structures in units of the standard deviation of all their points."""
-    mass, mean = s.mass[: s.live][counted], s.mean[: s.live][counted]
-    scatter = s.scatter[: s.live][counted]
-    variances = scatter[:, 0] if s.diagonal else np.einsum("kcc->kc", scatter)
+def in_deviations(s: AutomaticStructures, slots: Integers) -> Floats:
+    """Means (n, d) of some slots in units of the standard deviation of all their points."""
+    mass, mean, variances = s.mass[slots], s.mean[slots], scatter_by_feature(s, slots)
     share = (mass / mass.sum())[:, np.newaxis]
     offset = mean - (share * mean).sum(axis=0)
     deviation = np.sqrt((share * offset**2).sum(axis=0) + variances.sum(axis=0) / mass.sum())
