@@ -10,7 +10,7 @@ export PIP_NO_INPUT := 1
 # Without bytecode every process that a test starts would compile all that it imports: 4 s each.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test test-oldest lint types unit fast format clean
+.PHONY: demo check test test-oldest lint types unit collected fast format clean
 .PHONY: bench bench-dimension bench-automatic bench-quality bench-command bench-shards
 
 .venv/demo: pyproject.toml
@@ -32,7 +32,7 @@ demo: .venv/demo
 # What every change must pass: about a minute and a half on two cores, once kernels are compiled.
 check: lint types fast
 
-# Types are checked while tests run: both cores are busy from the start.
+# Types are checked while tests are collected: both cores are busy from the start.
 test: lint
 	@$(MAKE) --no-print-directory --jobs 2 types unit
 
@@ -53,8 +53,13 @@ PYTEST = SCIPY_ARRAY_API=1 $(ONE_THREAD) $(BIN)/python -m pytest --numprocesses 
 fast: .venv/dev
 	SPCLUST_EXAMPLES=0.1 $(PYTEST) -m 'not slow' tests
 
-unit: .venv/dev
+unit: collected
 	$(PYTEST) --doctest-modules src tests
+
+# Once, before all workers collect the same: modules are compiled and assertions rewritten by one.
+collected: .venv/dev
+	@$(BIN)/python -m pytest --collect-only --quiet --doctest-modules src tests > .venv/collected \
+		|| (cat .venv/collected; exit 1)
 
 format: .venv/dev
 	$(BIN)/ruff check --fix .

@@ -211,7 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--methods", nargs="*", choices=METHODS, default=list(METHODS))
     parser.add_argument("--out", type=Path, default=OUT)
     chosen = parser.parse_args(arguments)
-    Spc(np.eye(9), 0).learn(np.eye(9))  # compiles before anything is timed
+    Spc(np.eye(10), 0).learn(np.eye(10))  # compiles before anything is timed
     records = run(chosen.cases, chosen.methods, chosen.seeds)
     console = Console(width=150)
     for protocol in PROTOCOLS:

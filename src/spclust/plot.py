@@ -11,7 +11,6 @@ from spclust.arrays import Floats, Integers, Rows
 from spclust.estimators.queries import labels_of_rows, typicality_of_rows
 from spclust.estimators.rows import checked_rows
 from spclust.estimators.spc import SPC
-from spclust.inspection.description import deviations
 
 try:
     import matplotlib.pyplot as plt
@@ -36,8 +35,8 @@ def structures(model: SPC, X: Any = None, ax: Axes | None = None) -> Axes:
     """Draw the structures of a model of two features: means, typicality, clusters.
 
     Filled circles are means, larger for more points. An outline is drawn where typicality is 1/2,
-    or, if the scale is automatic, at two standard deviations of the points in each feature. The
-    shade of a location is its typicality in the best structure; the colour is the cluster.
+    or, if the scale is automatic, at two standard deviations of the points. The shade of a
+    location is its typicality in the best structure; the colour is the cluster.
 
     Parameters
     ----------
@@ -90,15 +89,12 @@ def structures(model: SPC, X: Any = None, ax: Axes | None = None) -> Axes:
 def _outlines(model: SPC) -> Floats:
     """Matrices (k, 2, 2) whose ellipses are the outlines of the structures.
 
-    If the scale is fixed, these are the covariances. They contain the scale, and an automatic scale
-    is larger than the distances between structures: then the standard deviations of the points in
-    each feature are drawn instead.
+    In the paper's mode these are the covariances, which contain the scale. In the automatic mode,
+    where they are those of the points alone, they are enlarged.
     """
     if not model._stream.automatic:
         return model.structures_.covariance
-    reach = _DEVIATIONS * deviations(model._stream)
-    outlines: Floats = reach[:, :, np.newaxis] ** 2 * np.eye(2)
-    return outlines
+    return _DEVIATIONS**2 * model.structures_.covariance
 
 
 def means(ax: Axes, places: Floats, labels: Integers, counts: Integers) -> None:

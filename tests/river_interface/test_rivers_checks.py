@@ -57,7 +57,7 @@ def test_river_checks_a_clusterer_in_all_the_ways_that_need_no_data():
 
 class Approval:
     def __iter__(self):
-        yield from datasets.TrumpApproval().take(600)
+        yield from datasets.TrumpApproval().take(200)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)

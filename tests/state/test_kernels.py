@@ -11,7 +11,7 @@ KERNELS = {
     "full of 3": (3, FULL),
     "full of 6": (6, UNROLLED + 6 if COMPILED else FULL),
     "full of 8": (8, UNROLLED + 8 if COMPILED else FULL),
-    "full of 9": (9, UNROLLED + 9 if COMPILED else FULL),
+    "full of 10": (10, UNROLLED + 10 if COMPILED else FULL),
     "diag": (2, DIAGONAL),
     "spherical": (2, SPHERICAL),
     "full of 2": (2, PLANE),

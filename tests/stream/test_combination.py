@@ -188,7 +188,7 @@ def like_aggregation(seed):
     [
         (like_aggregation, {"n_structures": 40, "scale": 2.0}),
         (lambda seed: gaussians(seed, 2, 7), {"n_structures": 30, "scale": 1.5}),
-        (lambda seed: gaussians(seed, 9, 20), {"n_structures": 50, "scale": 3.0}),
+        (lambda seed: gaussians(seed, 10, 20), {"n_structures": 50, "scale": 3.0}),
     ],
 )
 def test_eight_shards_are_as_good_as_the_whole_stream(make, params):

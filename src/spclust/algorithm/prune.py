@@ -2,6 +2,8 @@
 
 `first_to_prune` finds them, oldest first, and `update` merges them as it does any other. A
 structure that absorbed another one is not examined again for this point.
+
+This is the rule of the paper's mode; that of the automatic mode is in `auto.removal`.
 """
 
 from spclust.algorithm.typicality import nlt_from_odds

@@ -1,4 +1,4 @@
-"""The metric: distances in units of what varies inside of structures.
+"""The metric, which `scale="auto"` finds: distances in units of what varies inside of structures.
 
 A point of coordinates y is z = A y in the metric, and A^T A is the inverse of
 

@@ -1,8 +1,9 @@
 """Covariance union of any two structures: Eq. 14 to 16 (section III-C).
 
-This is the general case. Cheaper ways to the same union are tried first: `point_union` for a single
-point, `small_union` for two structures of a few points, `plane` for two features; `diagonal`,
-`spherical` and `lowrank` have a union of their own. `dense` chooses between them.
+This is the general case. Cheaper ways to the same union are tried first, by `dense`: `point_union`
+for a single point, which are nearly all merges, and `small_union` for two structures of a few
+points. Kinds of covariances with a union of their own are `plane` (two features), `diagonal`,
+`spherical` and `lowrank_union`. The automatic mode adds moments instead: `auto.moments`.
 
 `floor` is a lower bound of the squared pivots of the Cholesky factor. In units of scale
 (see `state.structures`) each covariance is at least the identity, so each pivot is at least 1.

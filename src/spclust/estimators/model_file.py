@@ -30,13 +30,12 @@ from spclust.persistence.container import (
     unplain,
     version_of,
 )
+from spclust.persistence.schema import OF_LAST_BATCH, Header
 from spclust.persistence.stream_content import content_of_stream, saved_stream
 from spclust.persistence.versions import as_current_version
 from spclust.stream.mode import AnyStream
 from spclust.tracking.tracker import Tracker
 from spclust.version import __version__
-
-_LABELS = {"nearest", "nlt", "first"}  # arrays of the last batch
 
 
 def save(model: Any, path: AnyPath) -> None:
@@ -83,16 +82,6 @@ def content_of_model(model: Any) -> Content:
         last = SUPERSEDED  # its labels are out of date
     params = model.get_params(deep=False)
     names = getattr(model, "feature_names_in_", None)
-    header = {
-        "class": name,
-        "written_by": f"spclust {__version__}",
-        "parameters": {key: plain(value, f"{key} of {name}") for key, value in params.items()},
-        "built_with": {key: plain(value, key) for key, value in fitted.built_with.items()},
-        "n_features_in": int(model.n_features_in_),
-        "feature_names_in": None if names is None else [str(name) for name in names],
-        "last_seen": last.seen,
-        "tracker": None if fitted.tracker is None else fitted.tracker.state(),
-    }
     nlt = np.empty(0) if last.nlt is None else last.nlt
     first = fitted.numbered_first
     numbers = {"nearest": _small(last.nearest), "nlt": nlt, "first": _small(first)}
@@ -102,7 +91,18 @@ def content_of_model(model: Any) -> Content:
         raise ValueError(
             f"This {name} cannot be saved: {error}. Call fit, with features of similar size."
         ) from None
-    return Content({**header, "state": state}, {**arrays, **numbers})
+    header = Header(
+        class_name=name,
+        written_by=f"spclust {__version__}",
+        parameters={key: plain(value, f"{key} of {name}") for key, value in params.items()},
+        built_with={key: plain(value, key) for key, value in fitted.built_with.items()},
+        n_features_in=int(model.n_features_in_),
+        feature_names_in=None if names is None else [str(name) for name in names],
+        last_seen=last.seen,
+        tracker=None if fitted.tracker is None else fitted.tracker.state(),
+        state=state,
+    )
+    return Content(header.entries(), {**arrays, **numbers})
 
 
 def restored(cls: Any, data: bytes) -> Any:
@@ -112,7 +112,7 @@ def restored(cls: Any, data: bytes) -> Any:
     if saved != cls.__name__:
         raise RefusedError(f"it holds a {saved}, not a {cls.__name__}: use the class {saved}")
     header, arrays = as_current_version(content, version_of(data))
-    if not arrays.keys() >= _LABELS:
+    if not arrays.keys() >= set(OF_LAST_BATCH):
         raise RefusedError("its header and its arrays do not match")
     params, built_with = _values(header, "parameters"), _values(header, "built_with")
     names = cls._get_param_names()
@@ -127,7 +127,7 @@ def restored(cls: Any, data: bytes) -> Any:
         validate_model(model)
     except ValueError as error:
         raise RefusedError(str(error).rstrip(".")) from None
-    of_state = {name: array for name, array in arrays.items() if name not in _LABELS}
+    of_state = {name: array for name, array in arrays.items() if name not in OF_LAST_BATCH}
     stream = saved_stream(built_with, header.get("state"), of_state)
     last, first = _last_batch(header, arrays, stream)
     if last.nlt is not None:

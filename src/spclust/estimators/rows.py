@@ -1,4 +1,8 @@
-"""Checks of rows: input becomes a finite float array, or an error of one sentence."""
+"""Checks of rows: input becomes a finite float array, or an error of one sentence.
+
+Of NaN, of infinity, of another number of features. Files are checked by `tables.cells`, tables of
+Spark and Dask by `spark.row_reader` and `dask`.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

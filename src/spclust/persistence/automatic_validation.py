@@ -10,14 +10,14 @@ from spclust.auto.clusters.lasting_labels import NO_LABEL, NOT_READ
 from spclust.auto.renewal import CALMEST
 from spclust.persistence.automatic_schema import LABELS, AutomaticScalars, automatic_layouts
 from spclust.persistence.container import Array
-from spclust.persistence.schema import refuse_other_layouts
-from spclust.persistence.validation import (
+from spclust.persistence.paper_validation import (
     LARGEST_COUNT,
     ROUNDED_UP,
     demand,
     refuse_memory,
     within,
 )
+from spclust.persistence.schema import refuse_other_layouts
 from spclust.state.automatic_structures import AutomaticStructures, axes_of
 
 _LARGEST_MASS = 1e9  # of a point; all masses are divided long before

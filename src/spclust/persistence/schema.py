@@ -1,98 +1,43 @@
-"""Content of a saved state of the paper's mode: scalars by name and type, arrays by shape, too.
+"""Content of a saved model: a header and arrays. This is version 4 of the format.
 
-This is version 4 of the format; docs/saving.md explains every entry. `automatic_schema` has that of
-the automatic mode. A file consists of a header and arrays (`container`). The header has the class
-and its parameters, the names of the features, the tracker, and the scalars below; the arrays are
-those below and the labels of the last batch. `estimators.model_file` puts them together.
+The header (`Header`) has what a user set, and the numbers of the state that are no arrays. Arrays
+are those of the state, and those of the last batch (`OF_LAST_BATCH`). The state has other entries
+in each mode: `automatic_schema` lists those of the automatic mode, `paper_schema` those of the
+paper's. `container` turns all of it into bytes, and docs/saving.md explains every entry.
 """
 
-import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
 import numpy.typing as npt
 
-from spclust.arrays import Integers
 from spclust.persistence.container import Array, RefusedError
-from spclust.state.kinds import DIAGONAL, FULL, LOWRANK, NAMES, SPHERICAL
 
 LARGEST_INTEGER = 2**62  # sums of two of them are 64-bit integers
 
-_NAMES_OF_KINDS = {kind: name for name, kind in NAMES.items()}
+
+class Header(NamedTuple):
+    """The header of a file, as JSON has it."""
+
+    class_name: str  # "class" in the file
+    written_by: str  # name and version of the library
+    parameters: dict[str, Any]  # of the estimator, by name
+    built_with: dict[str, Any]  # those that may not change in the middle of a stream
+    n_features_in: int
+    feature_names_in: list[str] | None
+    last_seen: int | None  # points learnt after the last batch; see `LastBatch`
+    tracker: dict[str, Any] | None  # cluster ids and events, if clusters are tracked
+    state: dict[str, Any]  # "mode", and the scalars of `AutomaticScalars` or `Scalars`
+
+    def entries(self) -> dict[str, Any]:
+        """The entries of the header by their names in a file."""
+        names = {"class_name": "class"}
+        return {names.get(name, name): value for name, value in self._asdict().items()}
 
 
-class Scalars(NamedTuple):
-    """The numbers of a state that are not arrays."""
-
-    # Parameters that the state was learnt with
-    n_structures: int
-    n_features: int
-    covariance_type: str  # never "auto"
-    exponent: float
-    gamma: float
-    beta: float
-    w_min: float
-    nlt_max: float
-    scale: float
-
-    # Counters and clocks
-    live: int
-    grown: int
-    seen: int
-    pruned: int
-    merged: int
-    evaluations: int
-    rescans: int
-    in_logs: bool
-    timed: bool
-    clock: float
-    gap: float
-
-    # What is left to do, if a call was interrupted
-    prune_from: int
-    stale: int
-    needed_rank: int
-
-    # Memory of low-rank covariances
-    largest_rank: int
-    rank_room: int
-    direction_room: int
-
-    @property
-    def kind(self) -> int:
-        """The kind of covariances: see `state.kinds`."""
-        return NAMES[self.covariance_type]
-
-
-# Scalars that a state has under the same name, parameters not included.
-WORDS = Scalars._fields[Scalars._fields.index("live") : Scalars._fields.index("rank_room")]
-
-_TYPES = Scalars.__annotations__
-
-
-def name_of_kind(kind: int) -> str:
-    """The covariance_type of a kind of covariances."""
-    return _NAMES_OF_KINDS[kind]
-
-
-def scalars_of(state: Any) -> Scalars:
-    """The scalars in the header of a file; RefusedError if one is missing or of another type."""
-    if not isinstance(state, dict) or set(state) != set(_TYPES):
-        raise RefusedError("its header has no state, or not all of it")
-    for name, value in state.items():
-        if not _is_of_type(value, _TYPES[name]):
-            raise RefusedError(f"{name!r} of its state is not a valid value")
-    return Scalars(**{name: _TYPES[name](value) for name, value in state.items()})
-
-
-def _is_of_type(value: Any, wanted: type) -> bool:
-    if wanted is str:
-        return isinstance(value, str) and value in NAMES
-    if wanted is float and type(value) is float:
-        return math.isfinite(value)
-    whole = type(value) is int and abs(value) <= LARGEST_INTEGER
-    return type(value) is bool if wanted is bool else whole
+# Arrays of the last batch: position of the nearest structure of each row, NLT of each row, and
+# positions of the structures whose clusters are numbered first.
+OF_LAST_BATCH = ("nearest", "nlt", "first")
 
 
 class Layout(NamedTuple):
@@ -106,62 +51,17 @@ class Layout(NamedTuple):
         return array is not None and array.dtype == self.dtype and array.shape == self.shape
 
 
-def layouts(scalars: Scalars, rank: Integers) -> dict[str, Layout]:
-    """Type and shape of every array of a state; rank (k,) is empty unless covariances have one."""
-    k, d = scalars.live, scalars.n_features
-    shapes: dict[str, tuple[int, ...]] = {"anchor": (k, d), "drift": (k, d)}
-    shapes |= dict.fromkeys(("total", "damping", "count", "age", "recent", "id"), (k,))
-    shapes |= _covariance_shapes(scalars, rank)
-    shapes |= {"odds": (k, k), "pair": (k * (k - 1) // 2,), "bound": (k,)}
-    integers = ("id", "rank")
-    return {
-        name: Layout(np.int64 if name in integers else np.float64, shape)
-        for name, shape in shapes.items()
-    }
-
-
-def _covariance_shapes(scalars: Scalars, rank: Integers) -> dict[str, tuple[int, ...]]:
-    """Shapes of the covariances, of which single points have none, and of their factors."""
-    k, g, d = scalars.live, scalars.grown, scalars.n_features
-    if scalars.kind == LOWRANK:
-        numbers = (int(packed_sizes(rank).sum()),)
-        shapes = {"rank": (k,), "base": (k,), "directions": (int(rank.sum()), d)}
-        shapes |= {"covariance": numbers, "factor": numbers}
-    else:
-        covariance = {FULL: (g, d, d), DIAGONAL: (g, d), SPHERICAL: (g,)}
-        factor = {FULL: (g, d * (d + 1) // 2), DIAGONAL: (g, d), SPHERICAL: (g,)}
-        shapes = {"covariance": covariance[scalars.kind], "factor": factor[scalars.kind]}
-    return {**shapes, "least": (k,), "renewals": (k,)}
-
-
-def packed_sizes(rank: Integers) -> Integers:
-    """Numbers of the triangle, row by row, of square matrices with `rank` rows."""
-    sizes: Integers = rank * (rank + 1) // 2
-    return sizes
-
-
-def rank_of(scalars: Scalars, arrays: Mapping[str, Array]) -> Integers:
-    """Rank (k,) of each structure, empty if covariances have none; RefusedError if not sound."""
-    if scalars.kind != LOWRANK:
-        return np.empty(0, dtype=np.int64)
-    rank = arrays.get("rank")
-    if rank is None or not Layout(np.int64, (scalars.live,)).fits(rank):
-        raise RefusedError(_mismatch("rank"))
-    if np.any(rank < 0) or np.any(rank > scalars.largest_rank) or np.any(rank[scalars.grown :]):
-        raise RefusedError(unsound("ranks"))
-    return rank
-
-
 def refuse_other_layouts(expected: Mapping[str, Layout], arrays: Mapping[str, Array]) -> None:
     """Raise RefusedError unless all arrays of a state, and no others, have their shapes."""
     for name, layout in expected.items():
         if not layout.fits(arrays.get(name)):
-            raise RefusedError(_mismatch(name))
+            raise RefusedError(mismatch(name))
     if len(arrays) > len(expected):
         raise RefusedError("it holds arrays that belong to no state")
 
 
-def _mismatch(name: str) -> str:
+def mismatch(name: str) -> str:
+    """The reason to refuse a file without an array that it should have."""
     return f"its array {name!r} is missing or has another shape or type"
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from spclust.persistence import automatic_state, logical_state
+from spclust.persistence import automatic_state, paper_state
 from spclust.persistence.container import Array, RefusedError
 from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.mode import AnyStream
@@ -16,7 +16,7 @@ def content_of_stream(stream: AnyStream) -> tuple[dict[str, Any], dict[str, Arra
     if isinstance(stream, AutomaticStream):
         scalars, arrays = automatic_state.content_of_automatic(stream)
         return {"mode": _AUTOMATIC, **scalars}, arrays
-    scalars, arrays = logical_state.content_of(stream)
+    scalars, arrays = paper_state.content_of(stream)
     return {"mode": _PAPER, **scalars}, arrays
 
 
@@ -29,4 +29,4 @@ def saved_stream(
     scalars = {name: value for name, value in state.items() if name != "mode"}
     if state["mode"] == _AUTOMATIC:
         return automatic_state.automatic_stream_of(built_with, scalars, arrays)
-    return logical_state.stream_of(built_with, scalars, arrays)
+    return paper_state.stream_of(built_with, scalars, arrays)

@@ -13,9 +13,10 @@ import numpy as np
 
 from spclust.arrays import Floats, Integers
 from spclust.persistence.container import Array, Content, RefusedError
-from spclust.persistence.logical_state import above_diagonal, current_odds
-from spclust.persistence.schema import LARGEST_INTEGER, Scalars, packed_sizes, scalars_of, unsound
-from spclust.persistence.validation import refuse_too_large, refuse_unsound_scalars
+from spclust.persistence.paper_schema import Scalars, packed_sizes, scalars_of
+from spclust.persistence.paper_state import above_diagonal, current_odds
+from spclust.persistence.paper_validation import refuse_too_large, refuse_unsound_scalars
+from spclust.persistence.schema import LARGEST_INTEGER, unsound
 from spclust.state.kinds import DIAGONAL, FULL, LOWRANK, SPHERICAL
 
 # Where the scalars were in `head`; all other entries follow from these.

@@ -1,4 +1,7 @@
-"""Events: what can happen to tracked clusters, and from when on it is believed."""
+"""Events: what can happen to tracked clusters, and from when on it is believed.
+
+`comparison` finds them, `tracker` reports them.
+"""
 
 from dataclasses import dataclass
 from typing import Literal

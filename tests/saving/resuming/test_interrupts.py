@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from spclust import SPC
 from spclust.algorithm import kernels
-from spclust.persistence.logical_state import content_of
+from spclust.persistence.paper_state import content_of
 from spclust.stream.stream import Stream
 from tests.saving.common import state_of
 from tests.strategies import examples, seeds

@@ -1,4 +1,4 @@
-"""Validation of a saved state: refuse what learning cannot have produced.
+"""Validation of a saved state of the paper's mode: refuse what learning cannot have produced.
 
 Kernels trust the state: they follow slots, ranks and directions in it without a check, and rely on
 numbers that are not NaN. So all of that is checked here, once, when a model is loaded; and when it
@@ -14,15 +14,8 @@ import numpy as np
 from spclust.arrays import Booleans, Floats, Integers
 from spclust.numerics.eight import LANES
 from spclust.persistence.container import Array, RefusedError
-from spclust.persistence.schema import (
-    LARGEST_INTEGER,
-    Scalars,
-    layouts,
-    packed_sizes,
-    rank_of,
-    refuse_other_layouts,
-    unsound,
-)
+from spclust.persistence.paper_schema import Scalars, layouts, packed_sizes, rank_of
+from spclust.persistence.schema import LARGEST_INTEGER, refuse_other_layouts, unsound
 from spclust.state.kinds import FULL, LOWRANK, Room, covariance_extents
 from spclust.state.record import Together
 from spclust.state.structures import Structures

@@ -1,4 +1,4 @@
-"""A stream as scalars and logical arrays, and back.
+"""A stream of the paper's mode as scalars and logical arrays, and back.
 
 A file holds the structures in the order of their slots, because ties and sums of later merges
 depend on it, and nothing about memory: blocks of eight slots, free slots, the places of directions
@@ -16,8 +16,8 @@ from spclust.arrays import Booleans, Floats, Integers
 from spclust.numerics.eight import LANES
 from spclust.parameters import TABLE, Params, is_automatic, resolved_structures
 from spclust.persistence.container import Array, RefusedError
-from spclust.persistence.schema import WORDS, Scalars, name_of_kind, packed_sizes, scalars_of
-from spclust.persistence.validation import (
+from spclust.persistence.paper_schema import WORDS, Scalars, name_of_kind, packed_sizes, scalars_of
+from spclust.persistence.paper_validation import (
     memory_for_directions,
     refuse_too_large,
     refuse_unsound_arrays,
