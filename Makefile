@@ -32,9 +32,9 @@ demo: .venv/demo
 # What every change must pass: about a minute and a half on two cores, once kernels are compiled.
 check: lint types fast
 
-# Types are checked while tests are collected: both cores are busy from the start.
-test: lint
-	@$(MAKE) --no-print-directory --jobs 2 types unit
+# Sources are checked while tests are collected: both cores are busy from the start.
+test: .venv/dev
+	@$(MAKE) --no-print-directory --jobs 2 lint types unit
 
 lint: .venv/dev
 	$(BIN)/ruff check .

@@ -72,7 +72,7 @@ def structures(model: SPC, X: Any = None, ax: Axes | None = None) -> Axes:
         ax.add_patch(
             Ellipse(
                 (mean[0], mean[1]),
-                *(2.0 * np.sqrt(variances)),
+                *(2.0 * np.sqrt(np.maximum(variances, 0.0))),  # below 0 by rounding
                 angle=float(np.degrees(np.arctan2(directions[1, 0], directions[0, 0]))),
                 fill=False,
                 color=cluster_colours(np.array([label]))[0],

@@ -41,7 +41,7 @@ def streams_past_burn_in(draw, least_points=20):
     return draw(streams(least_points=n + least_points, most_points=n + 160)), params
 
 
-@examples(150)
+@examples(100)
 @given(streams_past_burn_in())
 def test_the_compiled_path_gives_the_structures_of_algorithm_1(stream):
     X, params = stream

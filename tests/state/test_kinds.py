@@ -17,7 +17,7 @@ UNIONS = {"diag": diagonal_union, "spherical": spherical_union}
 def test_the_compiled_path_gives_the_structures_of_the_restricted_algorithm(kind):
     compared = []
 
-    @examples(150)
+    @examples(100)
     @given(X=streams(least_points=40), params=online_params(most_structures=12))
     def agree(X, params):
         oracle = Algorithm1(**params, union=UNIONS[kind])
@@ -30,7 +30,7 @@ def test_the_compiled_path_gives_the_structures_of_the_restricted_algorithm(kind
         compared.append(oracle.merges)
 
     agree()
-    assert sum(compared) > 3000
+    assert sum(compared) > 2000
 
 
 @pytest.mark.parametrize("kind", UNIONS)
