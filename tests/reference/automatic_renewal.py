@@ -109,7 +109,7 @@ def width_of(state, S, c):
     total, upto, kept = sum(s.mass for s in S), 0.0, []
     for s in sorted(S, key=lambda s: s.mean[c]):
         before, upto = upto, upto + s.mass
-        if state.half_life is not None:  # otherwise masses are whole numbers, and sums exact
+        if not state.exact:
             state.note(upto, TAIL * total)
             state.note(before, (1.0 - TAIL) * total)
         if upto > TAIL * total and before < (1.0 - TAIL) * total:
@@ -132,8 +132,8 @@ def find_reaches(state):
         others = sorted((state.square(s, o), o.mass) for o in state.S)
         mass, s.reach = 0.0, 0.0
         for square, more in others:
-            if state.half_life is not None and abs(k * mass - enough) <= TIE * enough:
-                s.reach = np.nan  # otherwise masses are whole numbers, and sums exact
+            if not state.exact and abs(k * mass - enough) <= TIE * enough:
+                s.reach = np.nan
             elif k * mass < enough:
                 s.reach = square
             mass += more
