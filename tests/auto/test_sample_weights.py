@@ -191,6 +191,26 @@ def test_weighted_models_are_saved_copied_and_go_on(timed):
     assert live_state(copies[0]) == live_state(copies[1]) == live_state(whole)
 
 
+@pytest.mark.parametrize("timed", [False, True])
+def test_single_points_of_a_weighted_stream_have_a_weight_of_1(timed):
+    X, _ = two_clusters(300)
+    weights = np.random.default_rng(2).exponential(size=200)
+    t = np.arange(300) / 3.0 if timed else [None] * 300
+    first, rest = (t[:200], t[200:]) if timed else (None, None)
+    models = [SPC(15, half_life=50.0).fit(X[:200], sample_weight=weights, t=first) for _ in "ab"]
+    models[0].partial_fit(X[200:], t=rest)
+    for x, now in zip(X[200:], t[200:], strict=True):
+        models[1].learn_one(x.copy(), now)
+    assert memory(models[0]) == memory(models[1])
+    learn, block, scratch = models[1]._learner
+    stamp = [1e3] if timed else []
+    for wrong in ([], [1.0], [1.0, 1.0, 1.0], [np.nan, 1.0]):
+        assert learn(block, np.array(stamp + wrong), scratch, 1) == 0
+    with pytest.raises(ValueError, match=r"follows|no time stamps"):
+        models[1].learn_one(X[0].copy(), 1.0)
+    assert live_state(models[0]) == live_state(models[1])
+
+
 def test_files_go_on_in_river_with_weights_of_1(tmp_path):
     X, _ = two_clusters()
     weights = np.random.default_rng(2).exponential(size=len(X))

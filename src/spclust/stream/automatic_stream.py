@@ -3,7 +3,7 @@
 Both have the same methods; the interfaces of the library hold one of them and do no arithmetic.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -130,8 +130,25 @@ class AutomaticStream(AutomaticQuery):
 
     def point_learner(self) -> PointLearner:
         """What learning one point at a time needs."""
-        memory = self.structures.memory
-        return PointLearner(automatic_learner(), memory, memory)
+        s, learn = self.structures, automatic_learner()
+        return PointLearner(_with_weight(learn, s) if s.weighted else learn, s.memory, s.memory)
+
+
+def _with_weight(
+    learn: Any, s: AutomaticStructures
+) -> Callable[[Floats, Floats, Floats, int], int]:
+    """A call that learns one point, behind its time stamp if it has one, with a weight of 1."""
+    stamps, width = int(s.timed), int(s.timed) + s.d
+
+    def learn_point(memory: Floats, x: Floats, scratch: Floats, rows: int) -> int:
+        if x.size != width:
+            return 0
+        row = np.empty(width + 1)
+        row[:stamps], row[stamps], row[stamps + 1 :] = x[:stamps], 1.0, x[stamps:]
+        learnt: int = learn(memory, row, scratch, rows)
+        return learnt
+
+    return learn_point
 
 
 def _or_memory_error(params: Params, d: int) -> AutomaticStructures:
