@@ -154,11 +154,14 @@ def test_what_a_half_life_remembers():
     again, n, h, points = quoted(
         page, r"add up to ([\d.]+) h. With N = (\d+) and h = (\d+) a structure has (\w+) points"
     )
-    model = SPC(int(n), half_life=float(h)).fit(np.random.default_rng(0).normal(size=(9000, 2)))
-    remembered = model._stream.faded_counts()
+    remembered = []  # of four streams: by chance a few structures are removed early
+    for seed in range(4):
+        X = np.random.default_rng(seed).normal(size=(9000, 2))
+        model = SPC(int(n), half_life=float(h)).fit(X)
+        remembered.append(model._stream.faded_counts().sum())
     assert times == again
-    assert agrees(times, remembered.sum() / float(h))
-    assert agrees(points, remembered.mean())
+    assert agrees(times, np.mean(remembered) / float(h))
+    assert agrees(points, np.mean(remembered) / int(n))
     (lives,) = quoted(page, r"below 1/4: a lone point is kept for (\w+) half-lives")
     assert 2.0 ** -float(lives) == 0.25
 
