@@ -109,7 +109,7 @@ def width_of(state, S, c):
     total = sum(s.mass for s in S)
     middle = median_of(state, S, c, total)
     enough = HEAVY * total / len(S)
-    if state.half_life is not None:  # otherwise masses are whole numbers, and sums exact
+    if not state.exact:
         for s in S:
             state.note(s.mass, enough)
     usual = mean_distance([s for s in S if s.mass >= enough], c, middle)
@@ -128,7 +128,7 @@ def median_of(state, S, c, total):
     upto = 0.0
     for s in sorted(S, key=lambda s: s.mean[c]):
         upto += s.mass
-        if state.half_life is not None:
+        if not state.exact:
             state.note(upto, 0.5 * total)
         if upto >= 0.5 * total:
             return s.mean[c]
@@ -146,8 +146,8 @@ def find_reaches(state):
         others = sorted((state.square(s, o), o.mass) for o in state.S)
         mass, s.reach = 0.0, 0.0
         for square, more in others:
-            if state.half_life is not None and abs(k * mass - enough) <= TIE * enough:
-                s.reach = np.nan  # otherwise masses are whole numbers, and sums exact
+            if not state.exact and abs(k * mass - enough) <= TIE * enough:
+                s.reach = np.nan
             elif k * mass < enough:
                 s.reach = square
             mass += more

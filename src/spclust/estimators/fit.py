@@ -1,4 +1,4 @@
-"""Fitting: rows and times are checked, and learnt into a new or an existing stream."""
+"""Fitting: rows, times and weights are checked, and learnt into a new or an existing stream."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ import numpy as np
 from spclust.estimators.fitted import Fitted, outlying
 from spclust.estimators.last_batch import INTERRUPTED, NO_ROWS, LastBatch, outlier_measure, threads
 from spclust.estimators.rows import checked_rows, features_kept_on_failure
+from spclust.estimators.sample_weights import checked_weights, without_weightless
 from spclust.estimators.times import checked_times
 from spclust.jit import notice
 from spclust.parameters import (
@@ -50,7 +51,7 @@ def new_stream(params: Params, d: int) -> AnyStream:
     return AutomaticStream(params, d) if params.automatic else Stream(params, d)
 
 
-def fit(model: Any, X: Any, t: Any, *, new: bool, gapless: bool) -> None:
+def fit(model: Any, X: Any, t: Any, sample_weight: Any = None, *, new: bool, gapless: bool) -> None:
     """Learn the rows of X. Modified in place: model, which stays as it was if X is refused."""
     model._learner = None
     if "_valid" not in model.__dict__:  # validating again takes as long as learning 50 points
@@ -60,9 +61,12 @@ def fit(model: Any, X: Any, t: Any, *, new: bool, gapless: bool) -> None:
     with features_kept_on_failure(model), notice.one_line():
         rows = checked_rows(model, X, reset=new)
         last_time = None if new else model._stream.clock
-        times = None
+        learnt, columns = rows, dict[str, Any]()
         if t is not None or last_time is not None:
-            times = checked_times(t, len(rows), last_time, new=new)
+            columns["t"] = checked_times(t, len(rows), last_time, new=new)
+        if sample_weight is not None:
+            columns["weights"] = checked_weights(model, sample_weight, len(rows), new=new)
+            learnt, columns = without_weightless(rows, columns)
         params = online_parameters(model, rows.shape[1])
         if new:
             stream = new_stream(params, rows.shape[1])
@@ -74,10 +78,10 @@ def fit(model: Any, X: Any, t: Any, *, new: bool, gapless: bool) -> None:
         if isinstance(stream, AutomaticStream):
             stream.told = getattr(model, "n_clusters", None)
         if tracker is None or model.track_every is None:
-            stream.learn(rows, times)
+            stream.learn(learnt, **columns)
         else:
             labels = model._labels_of_structures
-            learn_and_observe(stream, rows, times, tracker, model.track_every, labels)
+            learn_and_observe(stream, learnt, columns, tracker, model.track_every, labels)
         limit = resolved_outlier_nlt(model.outlier_nlt, model.scale)
         measure = outlier_measure(model)
         last = LastBatch.of(rows, stream, threads(model), at_once=gapless, measure=measure)

@@ -1,6 +1,6 @@
 """When the clusters are observed: every so many points, between the batches that are learnt."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from spclust.arrays import Floats, Integers, Rows
 from spclust.stream.mode import AnyStream
@@ -9,12 +9,13 @@ from spclust.tracking.observation import observe
 from spclust.tracking.tracker import Tracker
 
 Labels = Callable[[AnyStream], Integers]  # clusters (k,) of the structures, oldest first
+Columns = Mapping[str, Floats]  # numbers (rows,) beside the rows, as `learn` takes them
 
 
 def learn_and_observe(
     stream: AnyStream,
     rows: Rows,
-    times: Floats | None,
+    columns: Columns,
     tracker: Tracker,
     every: int,
     labels: Labels,
@@ -27,7 +28,7 @@ def learn_and_observe(
         if at >= len(rows):
             return
         until = at + every - stream.seen % every
-        stream.learn(rows[at:until], None if times is None else times[at:until])
+        stream.learn(rows[at:until], **{key: c[at:until] for key, c in columns.items()})
         at = until
 
 
