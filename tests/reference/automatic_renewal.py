@@ -12,7 +12,7 @@ from tests.reference.evidence import clusters_by_evidence, partition
 GROWTH = 1.2
 RIDGE, WIDEST, HEAVY, FAR = 0.25, 0.1, 0.5, 8.0
 FADED, BY_CHANCE, BOTH = 0.25, 0.02, 0.4
-OFTEN, MEMORY, CALMEST, SAME, NEARLY = 5, 0.25, 8, 0.95, 0.1
+OFTEN, MEMORY, FULL, CALMEST, SAME, NEARLY = 5, 0.25, 0.5, 32, 0.95, 0.1
 MANY_STRANGE, MANY_NEAR, STRANGE, FEWEST = 0.2, 0.8, 4.0, 100
 NOISE = 1e-14  # of the largest coordinate: narrower features are constant
 
@@ -223,5 +223,9 @@ def set_metric_due(state):
         remembered = MEMORY * sum(s.mass for s in state.S) / n
         state.note(remembered, round(remembered))
         wait = n * max(OFTEN, int(remembered))
-        later = min(state.seen + state.calm * wait, int(GROWTH * state.seen))
+        later = state.seen + state.calm * wait
+        mass = sum(s.mass for s in state.S)
+        state.note(mass, FULL * state.seen)
+        if mass > FULL * state.seen:
+            later = min(later, int(GROWTH * state.seen))
         state.metric_due = max(state.seen + wait, later)
