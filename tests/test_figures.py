@@ -1,5 +1,6 @@
 """Figures that the documents quote beside a snippet, a command or a constant are true of it."""
 
+import os
 import re
 from importlib import import_module
 from pathlib import Path
@@ -173,7 +174,10 @@ CONSTANTS = {  # row of the table of constants: names in the file that the row g
     "share of L for two neighbours": ("0.4", "_BOTH"),
     "ridge of the metric": ("0.25 widths", "_RIDGE"),
     "mass left out of W": ("10 %, the widest", "_WIDEST"),
-    "mass left out of the width": ("5 % at each end", "_TAIL"),
+    "farthest distance in the width": ("8 mean distances", "_FAR"),
+    "mass of a structure that counts in the mean distance": ("0.5 means", "_HEAVY"),
+    "structures of a branch that is apart": ("6", "_FEWEST"),
+    "share of a valley between branches": ("0.5", "_DEEP"),
     "mass within reach": ("3 means", "_ENOUGH"),
     "recent points": ("1,000", "RECENT"),
     "largest power p": ("16", "_LARGEST_POWER"),
@@ -225,13 +229,12 @@ def test_the_table_of_events():
         assert agrees(row[1], f1(counts[kind])), kind
 
 
-QUICK = ("stationary", "rotation", "random_walks")
+# All rows take half a minute: `SPCLUST_FIGURES=all` runs them.
+SOME = ("rotation", "regimes", "bursts")
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [kind if kind in QUICK else pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS if os.environ.get("SPCLUST_FIGURES") == "all" else SOME)
 def test_rows_of_the_table_of_drifts(kind):
     """Of SPC in the table by `python -m benchmarks.quality --only generated`."""
     (seed,) = quoted("docs/automatic.md", r"benchmarks.quality --only generated --seed (\d+)`")
