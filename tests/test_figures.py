@@ -192,6 +192,7 @@ CONSTANTS = {  # row of the table of constants: names in the file that the row g
     "ripple": ("0.04", "RIPPLE"),
     "empty valley": ("0.1", "_EMPTY"),
     "neighbours of that distance": ("4", "_NEIGHBOURS"),
+    "nearest structures, to which edges lead": ("12", "_NEAREST"),
     "exponent of a volume": ("at most 4", "_DIMENSIONS"),
     "places on the line": ("41", "_PLACES"),
 }

@@ -10,7 +10,7 @@ EMPTY, TRIALS = 0.1, 4.0
 ON_LINE, OF_HALVES, DEEP, OPEN, CHOSEN, RESOLVED = 0.7, 0.6, 0.5, 0.85, 1.0, 3
 STRAY = -1
 WIDTH, BASIN_WIDTH, NEIGHBOURS, DIMENSIONS, ON_EDGE = 0.7, 0.5, 4, 4, (0.25, 0.5, 0.75)
-TINY = 1e-300
+TINY, NEAREST = 1e-300, 12
 
 
 def clusters_by_evidence(z, mass, covariance, *, fades):
@@ -135,13 +135,18 @@ class Border:
         self.edges = {}  # kernels at the emptiest place of each
 
     def add_edges(self, wanted):
-        """Edges (i, j) of structures for which wanted(i, j) is true, if no third one is between."""
+        """Edges (i, j) of structures for which wanted(i, j) is true, if no third one is between.
+
+        One of the two is among the nearest of the other.
+        """
         z, squares = self.z, self.squares
+        far = np.sort(squares, axis=1)[:, min(NEAREST, len(z) - 1)]
         for i in range(len(z)):
             for j in range(i):
                 in_ball = squares[i] + squares[j] < squares[i, j]
                 in_ball[[i, j]] = False
-                if wanted(i, j) and not in_ball.any():
+                near = squares[i, j] <= max(far[i], far[j])
+                if near and wanted(i, j) and not in_ball.any():
                     places = [z[i] + t * (z[j] - z[i]) for t in ON_EDGE]
                     at = [self.kernels(np.sum((z - x) ** 2, axis=1)) for x in places]
                     self.edges[i, j] = min(at, key=lambda values: values @ self.mass)

@@ -27,6 +27,7 @@ from spclust.numerics.smallest import place_of_smallest
 
 RIPPLE = 0.04  # of a density: what the tiling by structures adds to a uniform one
 RESOLVED = 3  # dimensions, in which kernels are narrower than clusters
+_NEAREST = 12  # structures that edges lead to
 _NEIGHBOURS = 4  # whose nearest distances make up the local one
 _DIMENSIONS = 4  # at most, as the exponent of a volume: data hardly fill more
 _PLACES = (0.25, 0.5, 0.75)  # on an edge
@@ -140,14 +141,25 @@ def write_kernels(
 def edges_of(squares: Floats, labels: Integers, inside: bool) -> Integers:
     """Edges (m, 2) of structures with no third one in the ball over them.
 
-    Of one cluster, if `inside`; otherwise of different groups.
+    Of one cluster, if `inside`; otherwise of different groups. One of the two is among the nearest
+    of the other: in many dimensions nearly all balls are empty.
     """
     k = labels.size
     edges, many = np.empty((k * (k - 1) // 2, 2), np.int64), 0
+    far, left = np.empty(k), np.empty(k)
+    for i in range(k):
+        for j in range(k):
+            left[j] = squares[i, j]
+        far[i] = 0.0
+        for _ in range(min(_NEAREST + 1, k)):  # itself, too
+            j = place_of_smallest(left)
+            far[i] = squares[i, j]
+            left[j] = np.inf
     for i in range(k):
         for j in range(i):
             wanted = labels[i] == labels[j] >= 0 if inside else labels[i] != labels[j]
-            if wanted and ball_is_empty(i, j, squares):
+            near = squares[i, j] <= max(far[i], far[j])
+            if near and wanted and ball_is_empty(i, j, squares):
                 edges[many, 0], edges[many, 1] = i, j
                 many += 1
     return edges[:many]
