@@ -109,6 +109,8 @@ PROGRAMS = (  # these start programs, which take long
     "tests/jit/test_compilation.py",
 )
 LONGEST = "tests/spark/"
+# At the end, one of these would be waited for.
+LONG = ("tests/tracking/test_comparison.py", "tests/test_work.py")
 # Its server was seen to refuse connections late in a process that had run many other tests.
 SERVED = "tests/test_published.py"
 GROUPS = (*PROGRAMS, LONGEST, SERVED, "tests/test_glossary.py", "tests/test_walkthrough.py")
@@ -134,7 +136,7 @@ def pytest_collection_modifyitems(items):
     programs = [item for item in items if group_of(item.nodeid) in PROGRAMS]
     programs.sort(key=lambda item: PROGRAMS.index(group_of(item.nodeid)))
     others = [item for item in items if group_of(item.nodeid) not in (*PROGRAMS, LONGEST)]
-    first = (SERVED, KERNELS)
+    first = (SERVED, KERNELS, *LONG)
     others.sort(key=lambda item: [not item.nodeid.startswith(start) for start in first])
     at = TESTS_BEFORE_PROGRAMS
     items[:] = [*longest, *others[:at], *programs, *others[at:]]

@@ -45,16 +45,28 @@ def half_lives(draw):
     return draw(st.sampled_from([None, 3.7182, 11.4142, 47.1234, 1e4]))
 
 
-def partial_fits(model, X, t, cuts):
+@st.composite
+def odd_weights(draw, n):
+    """Weights (n,) above 0, or None."""
+    rng = np.random.default_rng(draw(seeds))
+    some = rng.exponential(size=n) + 0.01
+    wide = 10.0 ** rng.uniform(-3, 3, size=n)
+    late = np.where(np.arange(n) < n // 2, 1.0, some)
+    return draw(st.sampled_from([None, some, 1e6 * some, wide, late]))
+
+
+def partial_fits(model, X, t, cuts, weights=None):
     for rows in np.split(np.arange(len(X)), sorted(cuts)):
         if rows.size:
-            model.partial_fit(X[rows], t=None if t is None else t[rows])
+            weight = None if weights is None else weights[rows]
+            model.partial_fit(X[rows], sample_weight=weight, t=None if t is None else t[rows])
     return model
 
 
-def run_oracle(oracle, X, t=None):
+def run_oracle(oracle, X, t=None, weights=None):
     for i, x in enumerate(X):
-        oracle.learn(x, None if t is None else t[i])
+        weight = 1.0 if weights is None else weights[i]
+        oracle.learn(x, None if t is None else t[i], weight)
     return oracle
 
 
@@ -64,6 +76,7 @@ def assert_same_structures(oracle, model):
     assert s.id[order].tolist() == [o.id for o in oracle.S]
     assert s.count[order].tolist() == [o.count for o in oracle.S]
     assert (s.seen, s.removed) == (oracle.seen, oracle.removed)
+    assert s.mean_weight == pytest.approx(oracle.mean_weight, rel=PRECISION)
     assert np.array_equal(s.unit, oracle.unit)
     mass = s.mass[order] / s.point_mass
     np.testing.assert_allclose(mass, [o.mass for o in oracle.S], rtol=PRECISION)
@@ -111,10 +124,11 @@ def test_learning_gives_the_structures_of_the_reference(X, n, half_life, diagona
         gaps = np.random.default_rng(data.draw(seeds)).exponential(size=len(X))
         t = np.cumsum(np.where(gaps > 3.0, 5.0 * gaps, gaps))
     cuts = data.draw(st.lists(st.integers(1, len(X)), max_size=5))
-    oracle = run_oracle(Automatic(n, X.shape[1], half_life, diagonal), X, t)
+    weights = data.draw(odd_weights(len(X)))
+    oracle = run_oracle(Automatic(n, X.shape[1], half_life, diagonal), X, t, weights)
     assume(oracle.sure)
     model = SPC(n, half_life=half_life, covariance_type="diag" if diagonal else "full")
-    partial_fits(model, X, t, cuts)
+    partial_fits(model, X, t, cuts, weights)
     assert_same_structures(oracle, model)
     assert_same_arrivals(oracle, model)
     assert_same_clusters(oracle, model)

@@ -22,6 +22,17 @@ def test_a_glitch_leaves_the_clusters_of_the_others_alone(row, half_life):
 
 
 @pytest.mark.parametrize("half_life", [None, 1000.0])
+@pytest.mark.parametrize("row", [40, 1500])
+def test_one_wrong_number_leaves_its_feature_alone(row, half_life):
+    """Clusters that differ in this feature alone are still two."""
+    X, y = two_clusters(3000)
+    X[row, 0] = 1e6
+    labels = SPC(half_life=half_life).fit(X).labels_
+    recent = np.arange(3000) > 2000
+    assert nmi(y[recent], labels[recent]) > 0.95
+
+
+@pytest.mark.parametrize("half_life", [None, 1000.0])
 def test_scattered_outliers_leave_the_clusters_alone(half_life):
     for seed in range(3):
         X, y = two_clusters(4000, seed=seed)

@@ -10,7 +10,7 @@ from tests.reference.automatic_state import ENOUGH, State, Structure
 
 
 class Automatic(State):
-    def learn(self, x, t=None):
+    def learn(self, x, t=None, weight=1.0):
         if self.seen >= self.due:
             renew(self)
         if self.seen == 0:
@@ -18,6 +18,7 @@ class Automatic(State):
         point = Structure(self.seen, self.coordinates(x), np.zeros((self.d, self.d)))
         self.fade(1.0 if t is None else t - self.clock)
         self.clock = t
+        point.mass = self.weigh(weight)
         self.note_arrival(point)
         self.S.append(point)
         if len(self.S) > self.n_structures:
@@ -43,6 +44,17 @@ class Automatic(State):
                 s.mass, s.scatter = s.mass * factor, s.scatter * factor
                 self.sure &= s.mass > 1e-90  # masses below 1e-100 are not told apart
 
+    def weigh(self, weight):
+        """Mass of a point of some weight, in units of the mean weight, which it changes."""
+        self.weighted |= weight != 1.0
+        others = sum(s.mass for s in self.S)
+        mean = (weight + others * self.mean_weight) / (1.0 + others)
+        for s in self.S:
+            s.mass *= self.mean_weight / mean
+            s.scatter = s.scatter * (self.mean_weight / mean)
+        self.mean_weight = mean
+        return weight / mean
+
     def note_arrival(self, point):
         """The nearest structure's cluster has got a point: all of its structures missed one."""
         if not self.S:
@@ -50,7 +62,7 @@ class Automatic(State):
         q = np.array([self.square(point, s) for s in self.S])
         point.reach = 0.0
         if self.seen > 1:
-            point.reach = self.note_distance(q)
+            point.reach = self.note_distance(q, point.mass)
         nearest = self.S[int(np.argmin(q))]
         error = self.rounding()
         for s, square in zip(self.S, q, strict=True):
@@ -58,11 +70,11 @@ class Automatic(State):
                 self.note(np.sqrt(q.min()), np.sqrt(square), error)
         point.cluster = nearest.cluster
         members = [s for s in self.S if s.cluster == nearest.cluster]
-        total = 1.0 + sum(s.mass for s in members)
+        total = point.mass + sum(s.mass for s in members)
         for s in members:
             s.missed += s.mass / total
 
-    def note_distance(self, q):
+    def note_distance(self, q, mass):
         """Note the distance from home of a point with squared distances q; its own reach."""
         home = np.min(np.maximum(q, [s.reach for s in self.S]))
         self.recent.append(home)
@@ -72,9 +84,9 @@ class Automatic(State):
         self.near += home < self.median
         self.is_strange = home > self.rare
         self.strange += self.is_strange
-        total, mass, reach = sum(s.mass for s in self.S), 1.0, 0.0
+        total, reach = sum(s.mass for s in self.S), 0.0
         for i in np.argsort(q, kind="stable"):
-            if self.half_life is not None:
+            if not self.exact:
                 self.note(mass * len(q), ENOUGH * total)
             if mass * len(q) < ENOUGH * total:
                 reach = q[i]

@@ -10,9 +10,9 @@ from tests.reference.automatic_state import ENOUGH, TIE
 from tests.reference.evidence import clusters_by_evidence, partition
 
 GROWTH = 1.2
-RIDGE, TAIL, WIDEST = 0.25, 0.05, 0.1
+RIDGE, WIDEST, HEAVY, FAR = 0.25, 0.1, 0.5, 8.0
 FADED, BY_CHANCE, BOTH = 0.25, 0.02, 0.4
-OFTEN, MEMORY, CALMEST, SAME, NEARLY = 5, 0.25, 8, 0.95, 0.1
+OFTEN, MEMORY, FULL, CALMEST, SAME, NEARLY = 5, 0.25, 0.5, 32, 0.95, 0.1
 MANY_STRANGE, MANY_NEAR, STRANGE, FEWEST = 0.2, 0.8, 4.0, 100
 NOISE = 1e-14  # of the largest coordinate: narrower features are constant
 
@@ -105,25 +105,39 @@ def metric_of(state, S):
 
 
 def width_of(state, S, c):
-    """Standard deviation in a feature without the tails; with them if it is 0."""
-    total, upto, kept = sum(s.mass for s in S), 0.0, []
+    """Standard deviation in a feature, in which no distance from the median counts as far."""
+    total = sum(s.mass for s in S)
+    middle = median_of(state, S, c, total)
+    enough = HEAVY * total / len(S)
+    if not state.exact:
+        for s in S:
+            state.note(s.mass, enough)
+    usual = mean_distance([s for s in S if s.mass >= enough], c, middle)
+    far = FAR * (usual if usual > 0.0 else mean_distance(S, c, middle))
+    squares = 0.0
+    for s in S:
+        within = s.scatter[c, c] / s.mass
+        squares += s.mass * min(abs(s.mean[c] - middle), far) ** 2
+        squares += s.mass * (min(within, far**2) if far > 0.0 else within)
+    width = np.sqrt(squares / total)
+    return width if width > NOISE * max(abs(s.mean[c]) for s in S) else 0.0
+
+
+def median_of(state, S, c, total):
+    """The first mean, in order, up to which there is half of the mass."""
+    upto = 0.0
     for s in sorted(S, key=lambda s: s.mean[c]):
-        before, upto = upto, upto + s.mass
-        if state.half_life is not None:  # otherwise masses are whole numbers, and sums exact
-            state.note(upto, TAIL * total)
-            state.note(before, (1.0 - TAIL) * total)
-        if upto > TAIL * total and before < (1.0 - TAIL) * total:
-            kept.append(s)
-    noise = NOISE * max(abs(s.mean[c]) for s in S)
-    widths = [deviation(kept, c), deviation(S, c)]
-    return next((width for width in widths if width > noise), 0.0)
+        upto += s.mass
+        if not state.exact:
+            state.note(upto, 0.5 * total)
+        if upto >= 0.5 * total:
+            return s.mean[c]
+    raise AssertionError("no structure has half of the mass below it")
 
 
-def deviation(S, c):
-    """Standard deviation of the points of structures in a feature."""
-    mass = sum(s.mass for s in S)
-    middle = sum(s.mass * s.mean[c] for s in S) / mass
-    return np.sqrt(sum(s.mass * (s.mean[c] - middle) ** 2 + s.scatter[c, c] for s in S) / mass)
+def mean_distance(S, c, middle):
+    """Mean distance of structures from a place, by mass."""
+    return sum(s.mass * abs(s.mean[c] - middle) for s in S) / sum(s.mass for s in S)
 
 
 def find_reaches(state):
@@ -132,8 +146,8 @@ def find_reaches(state):
         others = sorted((state.square(s, o), o.mass) for o in state.S)
         mass, s.reach = 0.0, 0.0
         for square, more in others:
-            if state.half_life is not None and abs(k * mass - enough) <= TIE * enough:
-                s.reach = np.nan  # otherwise masses are whole numbers, and sums exact
+            if not state.exact and abs(k * mass - enough) <= TIE * enough:
+                s.reach = np.nan
             elif k * mass < enough:
                 s.reach = square
             mass += more
@@ -209,5 +223,9 @@ def set_metric_due(state):
         remembered = MEMORY * sum(s.mass for s in state.S) / n
         state.note(remembered, round(remembered))
         wait = n * max(OFTEN, int(remembered))
-        later = min(state.seen + state.calm * wait, int(GROWTH * state.seen))
+        later = state.seen + state.calm * wait
+        mass = sum(s.mass for s in state.S)
+        state.note(mass, FULL * state.seen)
+        if mass > FULL * state.seen:
+            later = min(later, int(GROWTH * state.seen))
         state.metric_due = max(state.seen + wait, later)

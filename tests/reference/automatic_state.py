@@ -1,7 +1,7 @@
 """What the oracle of the automatic mode remembers: its structures, its counters and its metric,
 with the distances and costs that follow from them, and whether its decisions were sure. A mass is
-the faded number of points, so that a point that arrives has the mass 1. `sure` is False once a
-decision was taken by less than rounding may change: both answers are right.
+the faded number of points, so that a point of the mean weight has the mass 1 when it arrives.
+`sure` is False once a decision was taken by less than rounding may change: both answers are right.
 """
 
 from dataclasses import dataclass, field
@@ -47,10 +47,17 @@ class State:
     recent: list[float] = field(default_factory=list)  # distances from home; NaN if not sure
     sure: bool = True
     is_strange: bool = False  # the last point
+    mean_weight: float = 1.0  # of the points that are remembered
+    weighted: bool = False  # some point had a weight other than 1
     noise: float = 0.0  # the largest error of a distance by rounding
 
     def __post_init__(self):
         self.A, self.unit, self.width = np.eye(self.d), np.zeros(self.d), np.zeros(self.d)
+
+    @property
+    def exact(self):
+        """True if masses are whole numbers, so that their sums are exact."""
+        return self.half_life is None and not self.weighted
 
     def square(self, a, b):
         """Squared distance in the metric."""

@@ -3,8 +3,10 @@
 import numpy as np
 
 from spclust.auto.clusters.cut import automatic_clusters
+from tests.reference.line_valley import NEGLIGIBLE, RIPPLE, nearer, separation
+from tests.reference.ward_parts import divided_into_parts
 
-PLACES, RIPPLE, EMPTY, NEGLIGIBLE, TRIALS = 41, 0.04, 0.1, 40.0, 4.0
+EMPTY, TRIALS = 0.1, 4.0
 ON_LINE, OF_HALVES, DEEP, OPEN, CHOSEN, RESOLVED = 0.7, 0.6, 0.5, 0.85, 1.0, 3
 STRAY = -1
 WIDTH, BASIN_WIDTH, NEIGHBOURS, DIMENSIONS, ON_EDGE = 0.7, 0.5, 4, 4, (0.25, 0.5, 0.75)
@@ -23,7 +25,9 @@ def clusters_by_evidence(z, mass, covariance, *, fades):
     border.add_edges(lambda i, j: labels[i] != labels[j])
     labels = merged_until_separate(labels, z, mass, covariance, border)
     if z.shape[1] > RESOLVED:
-        return divided_by_halves(labels, z, mass, covariance)
+        labels = divided_by_halves(labels, z, mass, covariance)
+        limit = np.sqrt(2.0 * np.log(TRIALS * k))
+        return labels if fades else divided_into_parts(labels, z, mass, covariance, limit)
     border = Border(z, mass, variance, BASIN_WIDTH)
     border.add_edges(lambda i, j: labels[i] == labels[j] != STRAY)
     found = np.where(labels == STRAY, STRAY, border.basins())
@@ -111,44 +115,6 @@ def halves(members, z, mass):
             break
         means = [np.average(z[half == q], axis=0, weights=mass[half == q]) for q in (0, 1)]
     return half
-
-
-def nearer(z, low, high):
-    """1 (k,) for what is nearer to the second place, 0 otherwise."""
-    return (np.sum((z - high) ** 2, axis=1) < np.sum((z - low) ** 2, axis=1)).astype(int)
-
-
-def separation(labels, a, b, z, mass, covariance):
-    """The deepest valley in standard deviations, and the emptiest one's share of the peak."""
-    centre = {g: np.average(z[labels == g], axis=0, weights=mass[labels == g]) for g in (a, b)}
-    line = centre[b] - centre[a]
-    if not line.any():
-        return 0.0, 1.0
-    line /= np.linalg.norm(line)
-    both = (labels == a) | (labels == b)
-    group, n, place = labels[both], mass[both], z[both] @ line
-    variance = np.maximum(np.einsum("i,kij,j->k", line, covariance[both], line), 0.0)
-    middle = {g: np.average(place[group == g], weights=n[group == g]) for g in (a, b)}
-    offsets = place - np.array([middle[g] for g in group])
-    within = np.average(variance + offsets**2, weights=n)
-    places = np.linspace(middle[a], middle[b], PLACES)
-    best_width = within * min(n[group == a].sum(), n[group == b].sum()) ** -0.4
-    width = variance + max(best_width, ((places[1] - places[0]) / 2.0) ** 2)
-    if not width.all():  # rounding alone tells the two places apart
-        return 0.0, 1.0
-    x = 0.5 * (places[:, np.newaxis] - place) ** 2 / width
-    K = np.where(x < NEGLIGIBLE, np.exp(-x), 0.0) / np.sqrt(width)
-    density = K @ n
-    best, emptiest = 0.0, 1.0
-    for g in range(1, PLACES - 1):
-        before, after = np.argmax(density[:g]), g + np.argmax(density[g:])
-        peak = min(before, after, key=lambda p: density[p])
-        if density[g] < density[peak]:
-            difference = K[peak] - K[g]
-            deviation = np.sqrt(n @ difference**2 + 1e-300)
-            best = max(best, (n @ difference - RIPPLE * density[peak]) / deviation)
-            emptiest = min(emptiest, density[g] / density[peak])
-    return best, emptiest
 
 
 class Border:

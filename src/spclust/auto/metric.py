@@ -8,8 +8,9 @@ W is the scatter within structures, pooled over all of them and divided by their
 term keeps the metric finite in directions in which structures do not vary; `width` is the standard
 deviation of all points in a feature. So clusters of any unit and orientation become about round.
 
-Lone points cannot inflate it: of W the widest structures of a tenth of the mass are left out, and
-of `width` a twentieth of the mass at each end of a feature.
+Lone points cannot inflate it. Of W the widest structures of a tenth of the mass are left out. In
+`width` no distance from the median counts as more than eight times the mean distance of structures
+that have at least half of the mean mass.
 """
 
 import numpy as np
@@ -18,7 +19,7 @@ from spclust.arrays import Booleans, Floats
 from spclust.state.automatic_structures import AutomaticStructures, scatter_by_feature, write_z
 
 _RIDGE = 0.25
-_TAIL = 0.05
+_HEAVY, _FAR = 0.5, 8.0  # times the mean mass; times the mean distance from the median
 _WIDEST = 0.1
 _NOISE = 1e-14  # of the largest coordinate: widths below this are rounding errors
 
@@ -42,32 +43,27 @@ def renew_metric(s: AutomaticStructures) -> None:
 
 
 def widths(mass: Floats, mean: Floats, variances: Floats) -> Floats:
-    """Standard deviation (d,) of most points in each feature; of all, if most are in one place.
+    """Standard deviation (d,) of each feature, to which what is far away adds little.
 
     Of structures of some mass (k,), mean (k, d) and variances times mass (k, d).
     """
+    share = (mass / mass.sum())[:, np.newaxis]
+    offset = np.abs(mean - medians(mass, mean))
+    heavy = mass >= _HEAVY * mass.mean()
+    usual = mass[heavy] @ offset[heavy] / mass[heavy].sum()
+    far = _FAR * np.where(usual > 0.0, usual, (share * offset).sum(axis=0))
+    within = np.minimum(variances / mass[:, np.newaxis], np.where(far > 0.0, far, np.inf) ** 2)
+    width = np.sqrt((share * (np.minimum(offset, far) ** 2 + within)).sum(axis=0))
+    return np.where(width <= _NOISE * np.abs(mean).max(axis=0), 0.0, width)
+
+
+def medians(mass: Floats, mean: Floats) -> Floats:
+    """The median (d,) of each feature: half of the mass (k,) has means (k, d) up to it."""
     order = np.argsort(mean, axis=0, kind="stable")
-    sorted_mass = mass[order]
-    upto = np.cumsum(sorted_mass, axis=0)
-    kept = np.zeros(mean.shape, dtype=np.bool_)
-    inside = (upto > _TAIL * upto[-1]) & (upto - sorted_mass < (1.0 - _TAIL) * upto[-1])
-    np.put_along_axis(kept, order, inside, axis=0)
-    noise = _NOISE * np.abs(mean).max(axis=0)
-    width = _deviations(mass, mean, variances, kept)
-    alike = width <= noise
-    if alike.any():
-        width[alike] = _deviations(mass, mean, variances, np.ones_like(kept))[alike]
-    return np.where(width <= noise, 0.0, width)
-
-
-def _deviations(mass: Floats, mean: Floats, variances: Floats, kept: Booleans) -> Floats:
-    """Standard deviation (d,) of the points of the structures that are `kept` (k, d)."""
-    shares = mass[:, np.newaxis] * kept
-    total = shares.sum(axis=0)
-    middle = (shares * mean).sum(axis=0) / total
-    squares = (shares * (mean - middle) ** 2 + variances * kept).sum(axis=0)
-    deviations: Floats = np.sqrt(squares / total)
-    return deviations
+    upto = np.cumsum(mass[order], axis=0)
+    middle = (upto >= 0.5 * upto[-1]).argmax(axis=0)
+    found: Floats = np.take_along_axis(mean, order, axis=0)[middle, np.arange(mean.shape[1])]
+    return found
 
 
 def narrow_ones(mass: Floats, scatter: Floats) -> Booleans:

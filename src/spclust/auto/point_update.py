@@ -25,6 +25,7 @@ from spclust.state.automatic_structures import AutomaticStructures, missed_point
 from spclust.state.structures import POINT
 
 _LARGEST_POINT_MASS = 2.0**20  # then all masses are divided by a power of two, which is exact
+_SMALLEST_POINT_MASS = 2.0**-20  # with weights only: the mean weight has become smaller
 _LONGEST_GAP = 500.0  # half-lives: what is older has no influence left
 _LEAST_MASS = 1e-100  # of a structure that faded long ago
 # Of N points, what shows that the stream has changed: a twentieth should be strange, half near.
@@ -35,21 +36,27 @@ _STRANGE, _NEAR = 0.2, 0.8
 def learn_points(rows: int, X: Floats, s: AutomaticStructures) -> int:
     """Learn the rows of X until a renewal is due, or one cannot be learnt yet.
 
-    X holds just so many rows, one after the other; if not, none is learnt. Returns the number of
-    rows learnt. A row is not learnt if it is not finite, or if it is the first to differ in a
-    feature, which then needs a unit. Modified in place: s.
+    X holds just so many rows, one after the other, each behind its time stamp and its weight, if
+    points have them; if not, none is learnt. Returns the number of rows learnt. A row is not learnt
+    if it is not finite, or if it is the first to differ in a feature, which then needs a unit.
+    Modified in place: s.
     """
-    if X.size != rows * (s.d + s.timed) or (X.size > 1 and X.strides[0] != X.itemsize):
+    width = s.timed + s.weighted + s.d
+    if X.size != rows * width or (X.size > 1 and X.strides[0] != X.itemsize):
         return 0
     for row in range(rows):
-        start = row * (s.d + s.timed)
+        start = row * width
         if s.seen >= s.renewal_due and not (is_finite(X, start, s) and forget(s)):
             return row
-        if not write_coordinates(X, start + s.timed, s.point, s):
+        if not write_coordinates(X, start + s.timed + s.weighted, s.point, s):
             return row
         if s.seen > 0:
             pass_time(X[start], s)
+        unweighted = s.point_mass
+        if s.weighted:
+            unweighted = weigh(X[start + s.timed], s)
         update(s)
+        s.point_mass = unweighted
     return rows
 
 
@@ -57,7 +64,7 @@ def learn_points(rows: int, X: Floats, s: AutomaticStructures) -> int:
 def is_finite(X: Floats, start: int, s: AutomaticStructures) -> bool:
     """True if all numbers of the row at `start` are finite. If not, nothing may change."""
     finite = True
-    for c in range(s.d + s.timed):
+    for c in range(s.timed + s.weighted + s.d):
         finite &= abs(X[start + c]) < np.inf
     return finite
 
@@ -122,6 +129,29 @@ def pass_time(now: float, s: AutomaticStructures) -> None:
         s.point_mass *= 2.0 ** min(gap / s.half_life, _LONGEST_GAP)
         if s.point_mass > _LARGEST_POINT_MASS:
             divide_masses(s)
+
+
+@outlined
+def weigh(weight: float, s: AutomaticStructures) -> float:
+    """Let the point that arrives have a weight. Returns the mass of a point of the mean weight.
+
+    The mean is that of all points that are remembered: what is a point, and what a faded count of
+    1, does not depend on the unit of the weights. Modified in place: s; its `point_mass` becomes
+    that of the point.
+    """
+    total = 0.0
+    for i in range(s.live):
+        total += s.mass[i]
+    others = total / s.point_mass
+    mean = (weight + others * s.mean_weight) / (1.0 + others)
+    if s.seen > 0:
+        s.point_mass *= mean / s.mean_weight
+    s.mean_weight = mean
+    if not _SMALLEST_POINT_MASS <= s.point_mass <= _LARGEST_POINT_MASS:
+        divide_masses(s)
+    mean_mass = s.point_mass
+    s.point_mass = max(mean_mass * (weight / mean), _LEAST_MASS)
+    return mean_mass
 
 
 @outlined

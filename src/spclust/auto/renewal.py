@@ -3,8 +3,8 @@
 With a half-life everything follows the stream: every N points what is forgotten is removed. Every
 5 N points, or less often if more is remembered, the metric is fitted and structures are assigned to
 clusters, whose clocks decide what is forgotten. As long as metric and clusters stay the same, that
-is done less and less often, up to eight times, but whenever the number of points has grown by a
-fifth. Without a half-life the metric is fitted whenever that number has grown by a fifth, and
+is done less and less often, up to 32 times, but, as long as half of all points are remembered,
+whenever their number has grown by a fifth. Without a half-life the metric is fitted whenever that number has grown by a fifth, and
 clusters are read when they are asked for.
 
 Where the stream changes at once, all of it is done early: if, of N points, more than a fifth were
@@ -25,10 +25,11 @@ from spclust.state.automatic_structures import AutomaticStructures, automatic_in
 
 _GROWTH = 1.2
 _OFTEN = 5  # times N points, at the least, between two renewals of the metric
-CALMEST = 8  # times as many, if clusters stay the same
+CALMEST = 32  # times as many, if clusters stay the same
 _NEARLY = 0.1  # by which the metric may change meanwhile, as a logarithm
 _SAME = 0.95  # of the mass, whose clusters have to stay the same
 _APART = 0.01  # distances from home tie where they are a reach: a share beyond which they differ
+_FULL = 0.5  # of all points, of which fewer are remembered when memory is full
 _MEMORY = 0.25  # of the points that are remembered may come between two renewals of the metric
 
 
@@ -54,7 +55,10 @@ def set_dues(s: AutomaticStructures) -> None:
     else:
         remembered = float(s.mass[: s.live].sum()) / s.point_mass
         wait = n * max(_OFTEN, int(_MEMORY * remembered / n))
-        s.metric_due = max(seen + wait, min(seen + s.calm * wait, int(_GROWTH * seen)))
+        later = seen + s.calm * wait
+        if remembered > _FULL * seen:  # memory still grows
+            later = min(later, int(_GROWTH * seen))
+        s.metric_due = max(seen + wait, later)
 
 
 def renew(s: AutomaticStructures) -> Integers | None:

@@ -7,6 +7,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 
 from spclust.arrays import Floats
 from spclust.estimators import queries
+from spclust.estimators.sample_weights import as_weights
 
 
 class ClusterTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin):  # type: ignore[misc]
@@ -14,7 +15,10 @@ class ClusterTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
 
     @property
     def cluster_centers_(self) -> Floats:
-        """Centre (n_clusters_, d) of each cluster: the mean of its structures, by count."""
+        """Centre (n_clusters_, d) of each cluster: the mean of its structures, by count.
+
+        If points have weights, by mass.
+        """
         queries.fitted(self, "cluster_centers_")
         centres: Floats = queries.describe(self, "clusters", "numpy")["centre"]
         return centres
@@ -23,9 +27,18 @@ class ClusterTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         """Typicality (n, n_clusters_) of each row of X (n, d) in each cluster: see `typicality`."""
         return queries.typicality(self, X)
 
-    def score(self, X: Any, y: object = None) -> float:
-        """Mean log typicality of the rows of X (n, d): at most 0, higher is more typical."""
-        return float(np.mean(queries.score_samples(self, X)))
+    def score(self, X: Any, y: object = None, sample_weight: Any = None) -> float:
+        """Mean log typicality of the rows of X (n, d): at most 0, higher is more typical.
+
+        With weights `sample_weight` (n,) the weighted mean.
+        """
+        scores = queries.score_samples(self, X)
+        if sample_weight is None:
+            return float(np.mean(scores))
+        weights = as_weights(sample_weight, len(scores))
+        if not weights.any():
+            raise ValueError("sample_weight is zero for every row: a mean needs a weight above 0.")
+        return float(np.average(scores, weights=weights))
 
     @property
     def _n_features_out(self) -> int:

@@ -1,4 +1,4 @@
-"""Fitting: rows and times are checked, and learnt into a new or an existing stream."""
+"""Fitting: rows, times and weights are checked, and learnt into a new or an existing stream."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ import numpy as np
 from spclust.estimators.fitted import Fitted, outlying
 from spclust.estimators.last_batch import INTERRUPTED, NO_ROWS, LastBatch, outlier_measure, threads
 from spclust.estimators.rows import checked_rows, features_kept_on_failure
+from spclust.estimators.sample_weights import checked_weights, without_weightless
 from spclust.estimators.times import checked_times
 from spclust.jit import notice
 from spclust.parameters import (
@@ -49,7 +50,16 @@ def new_stream(params: Params, d: int) -> AnyStream:
     return AutomaticStream(params, d) if params.automatic else Stream(params, d)
 
 
-def fit(model: Any, X: Any, t: Any, *, new: bool, gapless: bool, tracked: bool = False) -> None:
+def fit(
+    model: Any,
+    X: Any,
+    t: Any,
+    sample_weight: Any = None,
+    *,
+    new: bool,
+    gapless: bool,
+    tracked: bool = False,
+) -> None:
     """Learn the rows of X. Modified in place: model, which stays as it was if X is refused.
 
     A new stream is tracked if `track_every` is set, or if `tracked` says so.
@@ -62,9 +72,12 @@ def fit(model: Any, X: Any, t: Any, *, new: bool, gapless: bool, tracked: bool =
     with features_kept_on_failure(model), notice.one_line():
         rows = checked_rows(model, X, reset=new)
         last_time = None if new else model._stream.clock
-        times = None
+        learnt, columns = rows, dict[str, Any]()
         if t is not None or last_time is not None:
-            times = checked_times(t, len(rows), last_time, new=new)
+            columns["t"] = checked_times(t, len(rows), last_time, new=new)
+        if sample_weight is not None:
+            columns["weights"] = checked_weights(model, sample_weight, len(rows), new=new)
+            learnt, columns = without_weightless(rows, columns)
         params = online_parameters(model, rows.shape[1])
         if new:
             stream = new_stream(params, rows.shape[1])
@@ -76,12 +89,12 @@ def fit(model: Any, X: Any, t: Any, *, new: bool, gapless: bool, tracked: bool =
         stream.configure(params)
         if isinstance(stream, AutomaticStream):
             stream.told = getattr(model, "n_clusters", None)
-        every = interval(model.track_every, stream, timed=times is not None)
+        every = interval(model.track_every, stream, timed="t" in columns)
         if tracker is None or every is None:
-            stream.learn(rows, times)
+            stream.learn(learnt, **columns)
         else:
             labels = model._labels_of_structures
-            learn_and_observe(stream, rows, times, tracker, every, labels)
+            learn_and_observe(stream, learnt, columns, tracker, every, labels)
         limit = resolved_outlier_nlt(model.outlier_nlt, model.scale)
         measure = outlier_measure(model)
         last = LastBatch.of(rows, stream, threads(model), at_once=gapless, measure=measure)

@@ -78,8 +78,7 @@ class SPC(ClusterTransform, FittedEstimator):
         Rows whose negative log typicality in their best structure is above this get the label -1
         in `predict` and `labels_` (3 is a typicality of 0.05). "auto" is 9, for rows farther from
         everything than any recent one, and no limit in the mode of the paper; None gives every row
-        to a cluster. May be changed at any time, but `labels_` of rows that were learnt without it
-        need `predict`, since rows are not kept.
+        to a cluster. May be changed at any time, but not for `labels_` of rows learnt without it.
     n_jobs : int or None, default None
         Threads of all queries. None is one, -1 one for each core.
 
@@ -164,28 +163,31 @@ class SPC(ClusterTransform, FittedEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")
 
-    def fit(self, X: Any, y: object = None, *, t: Any = None) -> Self:
+    def fit(self, X: Any, y: object = None, sample_weight: Any = None, *, t: Any = None) -> Self:
         """Learn the rows of X (n, d), in order, as a new stream; the old one is discarded.
 
         Clusters are numbered by their oldest structure, those first that have rows of X: `labels_`
-        has no gaps. They keep these numbers if `outlier_nlt` changes. For `t`, see `partial_fit`.
+        has no gaps. They keep these numbers if `outlier_nlt` changes. Else as `partial_fit`.
         """
-        fit(self, X, t, new=True, gapless=True)
+        fit(self, X, t, sample_weight, new=True, gapless=True)
         return self
 
-    def partial_fit(self, X: Any, y: object = None, *, t: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: object = None, sample_weight: Any = None, *, t: Any = None
+    ) -> Self:
         """Learn the rows of X (n, d), in order, as the continuation of the stream.
 
         However a stream is cut into calls, the state is the same to the last bit. A cluster keeps
         its label for as long as it lives; in the mode of the paper labels follow the age of its
         oldest structure. If a call is interrupted, `n_samples_seen_` rows stay learnt.
 
-        With time stamps `t` (n,), numbers or dates, influence fades with time, not with points:
-        `half_life` then is a time in the unit of t (seconds, if they are dates), `gamma` and `beta`
-        are rates. All points of a stream have one, or none has. They never go backwards. A single
-        one is for all rows.
+        With time stamps `t` (n,), or one for all rows, numbers or dates that never go backwards,
+        influence fades with time, not with points: `half_life` is a time in the unit of t (seconds,
+        if they are dates), `gamma` and `beta` are rates. All points of a stream have one, or none.
+        With weights `sample_weight` (n,), at least 0, a point has so many times the mass of one
+        without; a row of weight 0 is labelled, but not learnt. Only in the automatic mode.
         """
-        fit(self, X, t, new=not self.__sklearn_is_fitted__(), gapless=False)
+        fit(self, X, t, sample_weight, new=not self.__sklearn_is_fitted__(), gapless=False)
         return self
 
     def learn_one(self, x: Floats, t: Any = None) -> None:
@@ -269,19 +271,17 @@ class SPC(ClusterTransform, FittedEstimator):
         return queries.diagnose(self)
 
     def watch(self, batches: Iterable[Any]) -> Iterator[ClusterEvent]:
-        """Learn batches of rows, one after the other, and yield their events.
+        """Learn batches of what `partial_fit` accepts, perhaps without an end; yield their events.
 
-        `batches` is any iterable, also an endless one, of what `partial_fit` accepts. Of each
-        batch at most the last thousand events are yielded, which is as many as are kept.
+        Of each batch at most the last thousand are yielded, which is as many as are kept.
         """
         return queries.watch(self, batches)
 
     def merge(self, other: Self, *, when: model_merge.When = "concurrent") -> Self:
         """Merge another model of the same parameters into this one; the other does not change.
 
-        All structures of both are put together, and two at a time are merged, by the rule of the
-        mode, until `n_structures` are left. Counts and points seen add up. The other model's
-        structures are the newer ones: their ids continue after those of this model.
+        All structures of both are merged, two at a time, by the rule of the mode, until N are left.
+        Counts and points seen add up. The other model's are the newer ones, also by their ids.
 
         Parameters
         ----------

@@ -33,11 +33,12 @@ def description(
       distance D, Eq. 3, and `nlt`: -log(1 - D), to the structure of that cluster that is nearest;
       of a cluster, between the two structures that are nearest to each other. NaN if there is no
       other cluster.
-    - `centre` (d): the mean; of a cluster, the mean of its structures' means, weighted by count.
+    - `centre` (d): the mean; of a cluster, the mean of its structures' means, weighted by count, or
+      by `weight` if points have weights.
     - `spread` (d): the standard deviation in each feature. With a fixed scale it is the root of the
       diagonal of the covariance, which contains the scale. With scale="auto" it is that of the
       points that the structure absorbed, without the unit: 0 for a single point. Of a cluster, it
-      is that of its structures taken together, weighted by count.
+      is that of its structures taken together, weighted in the same way.
 
     Of clusters also `label`, and `structures`, their number; noise is left out. Of structures also
     `id` and `cluster`, its label, -1 if it is noise. No covariance matrix is built.
@@ -84,11 +85,10 @@ def clusters(stream: AnyStream, labels: Integers) -> Table:
     members = [np.flatnonzero(labels == label) for label in found]
     d = table["centre"].shape[1]
     closest = [own[np.argmin(_last_if_nan(table["nlt"][own]))] for own in members]
+    share = table["weight" if has_weights(stream) else "count"]
     centre, spread = np.empty((len(members), d)), np.empty((len(members), d))
     for row, own in enumerate(members):
-        centre[row], spread[row] = pooled(
-            table["count"][own], table["centre"][own], table["spread"][own]
-        )
+        centre[row], spread[row] = pooled(share[own], table["centre"][own], table["spread"][own])
     return {
         "label": found,
         "structures": np.array([len(own) for own in members], dtype=np.int64),
@@ -101,6 +101,11 @@ def clusters(stream: AnyStream, labels: Integers) -> Table:
         "centre": centre,
         "spread": spread,
     }
+
+
+def has_weights(stream: AnyStream) -> bool:
+    """True if points of the stream had weights other than 1."""
+    return isinstance(stream, AutomaticStream) and stream.structures.weighted
 
 
 def pooled(count: Floats | Integers, centre: Floats, spread: Floats) -> tuple[Floats, Floats]:

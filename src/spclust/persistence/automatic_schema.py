@@ -28,6 +28,8 @@ class AutomaticScalars(NamedTuple):
     timed: bool
     clock: float
     point_mass: float
+    weighted: bool
+    mean_weight: float
     renewal_due: int
     metric_due: int
     calm: int
@@ -43,6 +45,8 @@ class AutomaticScalars(NamedTuple):
 UNBOUNDED = ("half_life", "home_rare")
 # All others that a state has under the same name, and as the same number.
 WORDS = tuple(n for n in AutomaticScalars._fields[2:] if n not in (*UNBOUNDED, "labels_given"))
+# Scalars that files from before there were weights do not have.
+_WITHOUT_WEIGHTS = {"weighted": False, "mean_weight": 1.0}
 # Arrays with one entry for each structure.
 PER_STRUCTURE = ("mass", "count", "id", "cluster", "missed", "clock_then", "reach")
 # Such arrays that are no part of the state.
@@ -54,6 +58,8 @@ _INTEGERS = ("id", "cluster", *LABELS)
 
 def automatic_scalars_of(state: Any) -> AutomaticScalars:
     """The scalars in the header of a file; RefusedError if one is missing or of another type."""
+    if isinstance(state, dict) and not _WITHOUT_WEIGHTS.keys() & state.keys():
+        state = {**state, **_WITHOUT_WEIGHTS}
     if not isinstance(state, dict) or set(state) != set(_TYPES):
         raise RefusedError("its header has no state, or not all of it")
     for name, value in state.items():

@@ -21,6 +21,8 @@ from spclust.persistence.schema import refuse_other_layouts
 from spclust.state.automatic_structures import AutomaticStructures, axes_of
 
 _LARGEST_MASS = 1e9  # of a point; all masses are divided long before
+_LEAST_MASS = 1e-9  # with weights; all masses are multiplied long before
+_LEAST_WEIGHT, _LARGEST_WEIGHT = 1e-101, 1e101  # of points on average
 _UNEQUAL, _LEAST_NUMBER = 1e-6, 1e-300
 
 
@@ -44,7 +46,12 @@ def refuse_unsound_automatic(scalars: AutomaticScalars, arrays: Mapping[str, Arr
         and 1 <= c.calm <= CALMEST
         and max(c.near, c.strange) <= c.n_structures
         and min(c.home_median, c.home_rare) >= 0.0
-        and 1.0 <= c.point_mass <= _LARGEST_MASS
+        and (_LEAST_MASS if c.weighted else 1.0) <= c.point_mass <= _LARGEST_MASS
+        and (
+            _LEAST_WEIGHT <= c.mean_weight <= _LARGEST_WEIGHT
+            if c.weighted
+            else c.mean_weight == 1.0
+        )
         and c.half_life >= 0.0,
         "numbers",
     )
@@ -61,8 +68,8 @@ def refuse_unsound_automatic(scalars: AutomaticScalars, arrays: Mapping[str, Arr
         demand(bool(np.all((arrays[name] == NOT_READ) == new)), "labels")
         demand(within(NO_LABEL, arrays[name][~new], c.labels_given - 1), "labels")
     demand(within(NO_LABEL, arrays["own_label_seen"][~new], c.seen), "labels")
-    # No point has a larger mass than the last one.
-    light = bool(np.all(mass <= ROUNDED_UP * c.point_mass * count))
+    # Without weights no point has a larger mass than the last one.
+    light = c.weighted or bool(np.all(mass <= ROUNDED_UP * c.point_mass * count))
     demand(light and _positive(mass), "masses")
     demand(_positive(arrays["cluster_mass"], or_zero=True), "masses")
     demand(bool(np.all(np.isfinite(arrays["cluster_clock"]))), "clocks")

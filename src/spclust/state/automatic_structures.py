@@ -7,7 +7,8 @@ means are stored in blocks of eight slots, as `numerics.eight` reads them: slot 
 block i // 8.
 
 Masses. A point that arrives has the mass `point_mass`, which doubles with every half-life; no mass
-is ever multiplied by a decay. The faded count of a structure is mass / point_mass.
+is ever multiplied by a decay. The faded count of a structure is mass / point_mass. If points have
+weights, `point_mass` is the mass of one that has the mean weight of all that are remembered.
 """
 
 from typing import Any
@@ -43,7 +44,9 @@ class AutomaticStructures(Record):
     rescans = Integer()  # searches for another partner
     timed = Flag(constant=True)  # points have time stamps
     clock = Real()  # the last time stamp
-    point_mass = Real()  # mass of the last point
+    point_mass = Real()  # mass of the last point, if it has the mean weight
+    weighted = Flag(constant=True)  # some point had a weight other than 1
+    mean_weight = Real()  # of the points that are remembered
     renewal_due = Integer()  # points learnt when what is forgotten is removed
     metric_due = Integer()  # points learnt when the metric, too, is renewed
     calm = Integer()  # renewals of the metric are due as many times later: nothing has changed
@@ -130,7 +133,7 @@ def empty_automatic(params: Params, d: int) -> AutomaticStructures:
     s: AutomaticStructures = AutomaticStructures.empty(axes_of(capacity, d, diagonal=diagonal))
     s.capacity, s.diagonal = capacity, diagonal
     s.half_life, s.exponent = params.half_life, params.exponent
-    s.point_mass, s.clusters = 1.0, 1
+    s.point_mass, s.mean_weight, s.clusters = 1.0, 1.0, 1
     s.calm, s.home_rare = 1, np.inf
     s.renewal_due = s.metric_due = 2
     s.metric[:] = 1.0 if diagonal else np.eye(d)

@@ -3,7 +3,7 @@
 Masses are brought to one clock first. Streams that ran at the same time, parts of one, are equally
 old: the last point of each has the mass of a point; with time stamps each fades until the last
 stamp of all. Of streams that came one after another, the earlier ones fade for as many points, or
-for as long, as the later ones have learnt.
+for as long, as the later ones have learnt. Masses are then in units of the mean weight of all.
 """
 
 from collections.abc import Sequence
@@ -58,13 +58,12 @@ def gathered(
     s.timed, s.clock = states[0].timed, max(each.clock for each in states)
     s.origin[:], s.unit[:] = states[0].origin, common_units(states)
     known = np.where(s.unit > 0.0, s.unit, 1.0)
-    at, earlier, later = 0, 0, sum(each.seen for each in states)
-    recent = []
-    for each in states:
-        later -= each.seen
+    s.weighted = any(each.weighted for each in states)
+    masses = faded_masses(states, s, concurrent)
+    at, earlier, recent = 0, 0, []
+    for each, mass in zip(states, masses, strict=True):
         place = slice(at, at + each.live)
         ratio = np.where(each.unit > 0.0, each.unit, known) / known
-        mass = faded(each, s, 0 if concurrent else later)
         s.mean[place] = ratio * each.mean[: each.live] + (each.origin - s.origin) / known
         squares = ratio**2 if s.diagonal else np.outer(ratio, ratio)
         scale = (mass / each.mass[: each.live])[:, np.newaxis, np.newaxis]
@@ -93,12 +92,32 @@ def common_units(states: Sequence[AutomaticStructures]) -> Floats:
     return unit
 
 
+def faded_masses(
+    states: Sequence[AutomaticStructures], s: AutomaticStructures, concurrent: bool
+) -> list[Floats]:
+    """Masses (k,) of the structures of each state, a point of the mean weight having mass 1.
+
+    Modified in place: s, which gets the mean weight.
+    """
+    later, masses = sum(each.seen for each in states), []
+    for each in states:
+        later -= each.seen
+        masses.append(faded(each, s, 0 if concurrent else later))
+    if s.weighted:
+        counts, means = [mass.sum() for mass in masses], [each.mean_weight for each in states]
+        s.mean_weight = float(np.average(means, weights=counts))
+    return [
+        np.maximum(mass * (each.mean_weight / s.mean_weight), _LEAST_MASS)
+        for each, mass in zip(states, masses, strict=True)
+    ]
+
+
 def faded(each: AutomaticStructures, s: AutomaticStructures, later: int) -> Floats:
-    """Masses (k,) of a stream's structures where a point of the combined stream has mass 1."""
+    """Faded counts (k,) of a stream's structures in the combined stream."""
     age = s.clock - each.clock if s.timed else float(later)
     half_lives = age / s.half_life if s.half_life < np.inf else 0.0
-    mass = each.mass[: each.live] / each.point_mass * 2.0**-half_lives
-    return np.maximum(mass, _LEAST_MASS)
+    count = each.mass[: each.live] / each.point_mass * 2.0**-half_lives
+    return np.maximum(count, _LEAST_MASS)
 
 
 def _latest(recent: Sequence[Floats], s: AutomaticStructures) -> Floats:

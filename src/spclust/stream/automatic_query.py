@@ -97,8 +97,9 @@ class AutomaticQuery:
         return self._clustering[1]
 
     def told_clusters(self, n_clusters: int) -> Integers:
-        """Those that are found, divided or merged so that there are n: see `told_count`."""
-        order, found = self.order(), self.found_clusters()
+        """Those that are found whole, divided or merged so that there are n: see `told_count`."""
+        order = self.order()
+        found = clusters_of(self.structures, in_parts=False)[order]
         dbscan.refuse_count(n_clusters, int((found >= 0).sum()))  # strays do not count
         in_slots = np.empty_like(order)
         in_slots[order] = found

@@ -3,8 +3,10 @@
 Both have the same methods; the interfaces of the library hold one of them and do no arithmetic.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from spclust.arrays import Floats, Rows
 from spclust.auto.automatic_kernels import automatic_learner
@@ -16,7 +18,7 @@ from spclust.parameters import Params
 from spclust.state.automatic_structures import AutomaticStructures, empty_automatic
 from spclust.stream.automatic_combination import combined_automatically
 from spclust.stream.automatic_query import AutomaticQuery
-from spclust.stream.flat_rows import flat_chunks, with_time_stamps
+from spclust.stream.flat_rows import flat_chunks, with_columns
 from spclust.stream.point_learner import PointLearner
 
 
@@ -84,11 +86,11 @@ class AutomaticStream(AutomaticQuery):
             s.renewal_due = s.metric_due = s.seen  # what is to be forgotten changes at once
         s.half_life, self.params = params.half_life, params
 
-    def learn(self, X: Rows, t: Floats | None = None) -> None:
+    def learn(self, X: Rows, t: Floats | None = None, weights: Floats | None = None) -> None:
         """Learn the rows of X (rows, d), all finite, in order.
 
         With time stamps t (rows,), never earlier than the one before, for all points of the stream
-        or for none.
+        or for none; and with weights (rows,), all above 0. A point without one has a weight of 1.
         """
         s = self.structures
         if s.seen == 0 and len(X):
@@ -96,18 +98,26 @@ class AutomaticStream(AutomaticQuery):
             s.origin[:] = X[0]
             if t is not None:
                 s.clock = float(t[0])
+        if weights is not None and np.any(weights != 1.0):
+            s.weighted = True
+        if s.weighted and weights is None:
+            weights = np.ones(len(X))
+        columns = [t] if t is not None else []
+        if s.weighted and weights is not None:
+            columns.append(weights)
         for part, rows in flat_chunks(X):
-            self._learn_flat(rows if t is None else with_time_stamps(rows, t[part]))
+            self._learn_flat(with_columns(rows, [column[part] for column in columns]))
 
     def _learn_flat(self, rows: Floats) -> None:
         s, learn = self.structures, automatic_learner()
-        width, row = s.d + s.timed, 0
+        first = s.timed + s.weighted
+        width, row = first + s.d, 0
         n = rows.size // width
         while row < n:
             self.renew_if_due()
             row += learn(s.memory, rows[row * width :], s.memory, n - row)
             if row < n and s.seen < s.metric_due:
-                learn_units(s, rows[row * width + s.timed : (row + 1) * width])
+                learn_units(s, rows[row * width + first : (row + 1) * width])
 
     def renew_if_due(self) -> None:
         """Renew the metric, and what depends on it, if that is due."""
@@ -131,8 +141,25 @@ class AutomaticStream(AutomaticQuery):
 
     def point_learner(self) -> PointLearner:
         """What learning one point at a time needs."""
-        memory = self.structures.memory
-        return PointLearner(automatic_learner(), memory, memory)
+        s, learn = self.structures, automatic_learner()
+        return PointLearner(_with_weight(learn, s) if s.weighted else learn, s.memory, s.memory)
+
+
+def _with_weight(
+    learn: Any, s: AutomaticStructures
+) -> Callable[[Floats, Floats, Floats, int], int]:
+    """A call that learns one point, behind its time stamp if it has one, with a weight of 1."""
+    stamps, width = int(s.timed), int(s.timed) + s.d
+
+    def learn_point(memory: Floats, x: Floats, scratch: Floats, rows: int) -> int:
+        if x.size != width:
+            return 0
+        row = np.empty(width + 1)
+        row[:stamps], row[stamps], row[stamps + 1 :] = x[:stamps], 1.0, x[stamps:]
+        learnt: int = learn(memory, row, scratch, rows)
+        return learnt
+
+    return learn_point
 
 
 def _or_memory_error(params: Params, d: int) -> AutomaticStructures:

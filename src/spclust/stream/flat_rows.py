@@ -1,6 +1,6 @@
 """Rows as kernels take them: one number after the other, float64, read-only, in chunks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -26,8 +26,10 @@ def flat_chunks(
         yield part, rows
 
 
-def with_time_stamps(rows: Floats, t: Floats) -> Floats:
-    """The same rows, each behind its time stamp (n,)."""
-    stamped = np.column_stack([t, rows.reshape(len(t), -1)]).reshape(-1)
-    stamped.flags.writeable = False
-    return stamped
+def with_columns(rows: Floats, columns: Sequence[Floats]) -> Floats:
+    """The same rows, each behind its numbers of some columns (n,): time stamps, weights."""
+    if not columns:
+        return rows
+    wider = np.column_stack([*columns, rows.reshape(len(columns[0]), -1)]).reshape(-1)
+    wider.flags.writeable = False
+    return wider

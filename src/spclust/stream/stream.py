@@ -15,7 +15,7 @@ from spclust.state.kinds import FULL
 from spclust.state.scratch import Scratch, scratch_for
 from spclust.state.structures import Structures
 from spclust.stream.combination import combined
-from spclust.stream.flat_rows import flat_chunks, with_time_stamps
+from spclust.stream.flat_rows import flat_chunks, with_columns
 from spclust.stream.point_learner import PointLearner
 from spclust.stream.query import StreamQuery
 
@@ -98,7 +98,7 @@ class Stream(StreamQuery):
         if self.seen == 0 and len(X):
             self.structures.timed = t is not None
         for part, rows in self._chunks(X):
-            self._learn_flat(rows if t is None else with_time_stamps(rows, t[part]))
+            self._learn_flat(with_columns(rows, [] if t is None else [t[part]]))
 
     def _learn_flat(self, rows: Floats) -> None:
         row = kernels.learn(self.structures, rows, self.scratch)

@@ -1,6 +1,6 @@
 """When the clusters are observed: every so many points, between the batches that are learnt."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from spclust.arrays import Floats, Integers, Rows
 from spclust.stream.automatic_stream import AutomaticStream
@@ -11,6 +11,7 @@ from spclust.tracking.observation import observe
 from spclust.tracking.tracker import Tracker
 
 Labels = Callable[[AnyStream], Integers]  # clusters (k,) of the structures, oldest first
+Columns = Mapping[str, Floats]  # numbers (rows,) beside the rows, as `learn` takes them
 AnyTracker = Tracker | LabelTracker
 
 # Points between two observations, if no number is set: a part of N and of the half-life.
@@ -41,7 +42,7 @@ def interval(track_every: int | None, stream: AnyStream, *, timed: bool) -> int 
 def learn_and_observe(
     stream: AnyStream,
     rows: Rows,
-    times: Floats | None,
+    columns: Columns,
     tracker: AnyTracker,
     every: int,
     labels: Labels,
@@ -54,7 +55,7 @@ def learn_and_observe(
         if at >= len(rows):
             return
         until = at + every - stream.seen % every
-        stream.learn(rows[at:until], None if times is None else times[at:until])
+        stream.learn(rows[at:until], **{key: c[at:until] for key, c in columns.items()})
         at = until
 
 

@@ -10,7 +10,8 @@ it has too few points to be a cluster, such as outliers, or a cluster that has j
 belongs to no cluster. Otherwise the two are one cluster.
 
 Then clusters are divided: in few dimensions, where the border shows valleys, the basins of the
-density are proposed, and judged alike; in many, halves are, and judged on the line.
+density are proposed, and judged alike; in many, halves are, and judged on the line. There, unless
+masses fade, clusters that overlap are found as parts of one (`parts`).
 """
 
 from typing import NamedTuple
@@ -28,6 +29,7 @@ from spclust.auto.clusters.border import (
     local_distances,
 )
 from spclust.auto.clusters.cut import automatic_clusters
+from spclust.auto.clusters.parts import divide_into_parts
 from spclust.auto.clusters.separation import Placement, divide_by_halves, separation_of
 from spclust.jit.decorators import allocating, kernel
 from spclust.numerics.euclidean_distances import distances
@@ -52,8 +54,11 @@ class Rules(NamedTuple):
     strays: bool  # True if a light group that is apart is a stray
 
 
-def clusters_of(s: AutomaticStructures) -> Integers:
-    """Cluster (k,) of the structure in each slot; -1 for strays."""
+def clusters_of(s: AutomaticStructures, *, in_parts: bool = True) -> Integers:
+    """Cluster (k,) of the structure in each slot; -1 for strays.
+
+    Clusters that overlap in many dimensions are told apart only `in_parts`.
+    """
     if s.live < 3:
         return np.zeros(s.live, dtype=np.int64)
     # Where distances tie, order decides: that of age, which slots do not keep.
@@ -63,9 +68,16 @@ def clusters_of(s: AutomaticStructures) -> Integers:
     placed = Placement(z, mass, scatter, np.ascontiguousarray(s.metric))
     variance = variances_in_metric(s)[order]
     proposed = automatic_clusters(z, mass, np.sqrt(s.d * variance))
-    labels = np.empty(s.live, dtype=np.int64)
-    labels[order] = separate_groups(placed, variance, proposed, s.half_life < np.inf)
+    labels, fades = np.empty(s.live, dtype=np.int64), s.half_life < np.inf
+    labels[order] = separate_groups(placed, variance, proposed, fades)
+    if in_parts and s.d > RESOLVED and not fades:
+        labels[order] = divide_into_parts(labels[order], placed, limit_of(s.live))
     return in_order(labels)
+
+
+def limit_of(k: int) -> float:
+    """How deep a valley between k structures has to be, in standard deviations."""
+    return float(np.sqrt(2.0 * np.log(_TRIALS * k)))
 
 
 def variances_in_metric(s: AutomaticStructures) -> Floats:
@@ -88,7 +100,7 @@ def separate_groups(
     """
     k, d = placed.z.shape
     mass, squares = placed.mass, distances(placed.z) ** 2
-    limit = float(np.sqrt(2.0 * np.log(_TRIALS * k)))
+    limit = limit_of(k)
     local = local_distances(squares, mass)
     shapes = kernel_shapes(_WIDTH * local, variance, d)
     field = field_of(squares, mass, shapes, proposed, False)

@@ -1,16 +1,17 @@
 """Clusters if their number is told, `n_clusters`: those that were found, divided or merged.
 
-Strays do not count. Where too few clusters were found, each is taken apart by Ward's rule: of all
-merges of its structures, in the order of what they add to the sum of squares, the last ones are
-undone. Squares are in units of the standard deviation of each feature: the metric, in which every
-cluster is round, does not say which direction is long. Where too many were found, the two are
-merged whose nearest structures are nearest to each other, times the root of the mass of the lighter
-one: light clusters are merged before heavy ones.
+They are found without `parts`, and strays do not count. Where too few were found, each is taken
+apart by Ward's rule: of all merges of its structures, in the order of what they add to the sum of
+squares, the last ones are undone. Squares are in units of the standard deviation of each feature:
+the metric, in which every cluster is round, does not say which direction is long. Where too many
+were found, the two are merged whose nearest structures are nearest to each other, times the root of
+the mass of the lighter one: light clusters are merged before heavy ones.
 """
 
 import numpy as np
 
 from spclust.arrays import Floats, Integers
+from spclust.auto.clusters.ward import ward_merges
 from spclust.state.automatic_structures import AutomaticStructures, read_z, scatter_by_feature
 
 _STRAY = -1
@@ -43,29 +44,10 @@ def divided(place: Floats, mass: Floats, groups: Integers, k: int) -> Integers:
 
     Until k clusters are left, or those groups.
     """
-    n, clusters = len(mass), np.arange(len(mass))
-    centre, weight = place.copy(), mass.copy()
-    cost = np.array([ward_costs(i, centre, weight) for i in range(n)])
-    cost[groups[:, np.newaxis] != groups] = np.inf
-    np.fill_diagonal(cost, np.inf)
-    for _ in range(n - min(k, n)):
-        a, b = sorted(divmod(int(cost.argmin()), n))
-        total = weight[a] + weight[b]
-        centre[a] = (weight[a] * centre[a] + weight[b] * centre[b]) / total
-        weight[a] = total
+    clusters = np.arange(len(mass))
+    for a, b in ward_merges(np.ascontiguousarray(place), mass, groups)[: max(len(mass) - k, 0)]:
         clusters[clusters == b] = a
-        cost[b] = cost[:, b] = np.inf
-        others = cost[a] < np.inf
-        cost[a, others] = cost[others, a] = ward_costs(a, centre, weight)[others]
     return np.unique(clusters, return_inverse=True)[1]
-
-
-def ward_costs(i: int, centre: Floats, weight: Floats) -> Floats:
-    """What merging i with each other cluster (n,) adds to the sum of squares."""
-    costs: Floats = (
-        weight[i] * weight / (weight[i] + weight) * np.sum((centre - centre[i]) ** 2, axis=1)
-    )
-    return costs
 
 
 def merged(z: Floats, mass: Floats, groups: Integers, k: int) -> Integers:

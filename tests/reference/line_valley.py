@@ -1,0 +1,43 @@
+"""The valley on the line through the centres of two groups, in plain NumPy."""
+
+import numpy as np
+
+PLACES, RIPPLE, NEGLIGIBLE = 41, 0.04, 40.0
+
+
+def nearer(z, low, high):
+    """1 (k,) for what is nearer to the second place, 0 otherwise."""
+    return (np.sum((z - high) ** 2, axis=1) < np.sum((z - low) ** 2, axis=1)).astype(int)
+
+
+def separation(labels, a, b, z, mass, covariance):
+    """The deepest valley in standard deviations, and the emptiest one's share of the peak."""
+    centre = {g: np.average(z[labels == g], axis=0, weights=mass[labels == g]) for g in (a, b)}
+    line = centre[b] - centre[a]
+    if not line.any():
+        return 0.0, 1.0
+    line /= np.linalg.norm(line)
+    both = (labels == a) | (labels == b)
+    group, n, place = labels[both], mass[both], z[both] @ line
+    variance = np.maximum(np.einsum("i,kij,j->k", line, covariance[both], line), 0.0)
+    middle = {g: np.average(place[group == g], weights=n[group == g]) for g in (a, b)}
+    offsets = place - np.array([middle[g] for g in group])
+    within = np.average(variance + offsets**2, weights=n)
+    places = np.linspace(middle[a], middle[b], PLACES)
+    best_width = within * min(n[group == a].sum(), n[group == b].sum()) ** -0.4
+    width = variance + max(best_width, ((places[1] - places[0]) / 2.0) ** 2)
+    if not width.all():  # rounding alone tells the two places apart
+        return 0.0, 1.0
+    x = 0.5 * (places[:, np.newaxis] - place) ** 2 / width
+    K = np.where(x < NEGLIGIBLE, np.exp(-x), 0.0) / np.sqrt(width)
+    density = K @ n
+    best, emptiest = 0.0, 1.0
+    for g in range(1, PLACES - 1):
+        before, after = np.argmax(density[:g]), g + np.argmax(density[g:])
+        peak = min(before, after, key=lambda p: density[p])
+        if density[g] < density[peak]:
+            difference = K[peak] - K[g]
+            deviation = np.sqrt(n @ difference**2 + 1e-300)
+            best = max(best, (n @ difference - RIPPLE * density[peak]) / deviation)
+            emptiest = min(emptiest, density[g] / density[peak])
+    return best, emptiest
