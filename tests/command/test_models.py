@@ -223,6 +223,21 @@ def test_shards_are_merged(folder):
     assert not (folder / "no.spc").exists()
 
 
+def test_events_need_a_half_life_alone_and_have_the_labels_of_rows(folder):
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=2500) * (np.arange(2500) > 1200) + rng.integers(2, size=2500)
+    rows = 30.0 * np.column_stack([y % 2, y // 2]) + rng.normal(size=(2500, 2))
+    np.savetxt("b.csv", rows, delimiter=",", header="x0,x1", comments="")
+    files = ("--events", "e.ndjson", "--out", "l.csv", "--batch", "500")
+    summary("cluster", "b.csv", "--half-life", "500", *files)
+    events = [json.loads(line) for line in (folder / "e.ndjson").read_text().splitlines()]
+    born = {label for event in events if event["event"] == "birth" for label in event["after"]}
+    assert len(born) == 4
+    assert set(labels_in("l.csv")[-500:]) - {-1} == born
+    shown = run("watch", "b.csv", "--half-life", "500").stdout.splitlines()
+    assert sum("birth" in line for line in shown) == 4
+
+
 def test_events_are_written_as_they_happen(folder):
     run("generate", "drifting", "--rows", 4000, "-o", "d.csv")
     given = ("--label", "class", "--scale", 1.5, "--beta", 0.02, "--track-every", 25)

@@ -40,6 +40,8 @@ def test_the_page_lists_all_keys_of_the_header():
     header, _ = arrays_in(SPC(10, track_every=20, scale=1.0).fit(X).to_bytes())
     assert sorted(listed("The header")) == sorted([*header, "prepared_by_command"])
     assert sorted(listed("The tracker")) == sorted(header["tracker"])
+    automatic, _ = arrays_in(SPC(10, track_every=20).fit(X).to_bytes())
+    assert sorted(listed("The tracker of the automatic mode")) == sorted(automatic["tracker"])
     for key in header["tracker"]["events"][0]:
         assert f"`{key}`" in PAGE
 

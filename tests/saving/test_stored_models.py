@@ -27,6 +27,9 @@ ANOTHER_CUT = [
     name for name in READABLE if name[:2] != "v4" and STORED[name]["parameters"]["eps"] == "auto"
 ]
 
+# Its tracker had ids of its own; events are about labels now, and begin anew.
+OTHER_IDS = ["v4-half-life.spc"]
+
 
 def test_formats_of_both_modes_are_stored():
     assert {name[:2] for name in READABLE} == {"mo", "v2", "v3", "v4"}
@@ -45,6 +48,7 @@ def test_a_stored_model_is_what_it_was_to_the_last_bit(name):
         pytest.skip(f"last bits are those of {expected['arithmetic']}")
     model = SPC.load(path_of(name))
     cut = dict.fromkeys(["label", "labels"]) if name in ANOTHER_CUT else {}
+    cut |= dict.fromkeys(["events", "cluster ids"]) if name in OTHER_IDS else {}
     assert digests(model) | cut == expected["loaded"] | cut
     assert digests(continued(model)) | cut == expected["continued"] | cut
 
@@ -56,6 +60,13 @@ def test_an_automatic_eps_of_an_earlier_version_is_the_papers_now(name):
     assert model.eps == "auto"
     assert digests(model) == digests(fixed)
     assert digests(continued(model)) == digests(continued(fixed))
+
+
+@pytest.mark.parametrize("name", OTHER_IDS)
+def test_events_of_an_automatic_model_with_other_ids_begin_anew(name):
+    model = SPC.load(path_of(name))
+    assert model.events_ == []
+    assert model.cluster_ids_.tolist() == model.cluster_labels_.tolist()
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from benchmarks.events import BURN_IN, f1, hits
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,26 +16,6 @@ from tests.strategies import examples, online_params, streams
 
 # Many structures, a short memory, and what is pruned is forgotten: for streams that change.
 DRIFTING = {"scale": 1.5, "beta": 0.02, "gamma": 0.1, "nlt_max": 0.001, "track_every": 25}
-DELAY = 500  # points
-BURN_IN = 1500  # points, before anything happens in truth
-
-
-def hits(truth, found, kind):
-    """Events of a kind that were found in time, that were missed, and that there were not."""
-    true = [event for event in truth if event.kind == kind]
-    told = [event for event in found if event.kind == kind and event.index > BURN_IN]
-    right = 0
-    for event in true:
-        match = [t for t in told if event.start <= t.index <= event.index + DELAY]
-        if match:
-            told.remove(match[0])
-            right += 1
-    return np.array([right, len(true) - right, len(told)])
-
-
-def f1(counts):
-    right, missed, wrong = counts
-    return 2 * right / (2 * right + missed + wrong)
 
 
 def test_births_deaths_merges_and_splits_are_told_in_time():

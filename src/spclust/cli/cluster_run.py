@@ -14,7 +14,7 @@ from spclust.cli.checkpoint import (
 from spclust.cli.exit_codes import CommandError, StopSignal, say
 from spclust.cli.labels import Scores, label_table
 from spclust.cli.model_figure import draw, require_drawable
-from spclust.cli.model_options import new_model
+from spclust.cli.model_options import new_model, track_by_default
 from spclust.cli.options import InputOptions, LabelOptions, RunOptions
 from spclust.cli.prepared_model import Preparation, PreparedModel
 from spclust.cli.progress import ProgressBar
@@ -32,7 +32,7 @@ from spclust.tables.writers import (
     require_writable,
 )
 
-_TRACK_EVERY = 1000  # default of --track-every with --events
+_TRACK_EVERY = 1000  # default of --track-every with --events, in the mode of the paper
 # Options that do not influence the results: they may change when a run is resumed.
 _FREE = ("checkpoint", "every", "follow", "save", "plot", "read_bytes", "n_jobs")
 
@@ -50,7 +50,7 @@ class ClusterRun:
     ) -> None:
         """Prepare a run; wrong options and files that cannot be written are refused at once."""
         if run_options.events is not None:
-            parameters.setdefault("track_every", _TRACK_EVERY)
+            track_by_default(parameters, _TRACK_EVERY)
         if run_options.follow:
             require_followable(paths, input_options.format)
         if run_options.checkpoint is not None and label_options.out is not None:
@@ -62,6 +62,7 @@ class ClusterRun:
         self._input, self._label, self._run = input_options, label_options, run_options
         warmup = run_options.warmup if run_options.standardise else 0
         self.prepared = PreparedModel(new_model(parameters), Preparation(()), warmup=warmup)
+        self.prepared.watched = run_options.events is not None
         self.stop = StopSignal()
         self._files = InputFiles(
             paths, input_options.read_options(), follow=run_options.follow, stopped=self.stop
@@ -157,7 +158,7 @@ class ClusterRun:
     def _resume(self, earlier: Checkpoint) -> Columns:
         warmup = self.prepared.warmup
         self.prepared = PreparedModel.from_bytes(earlier.model)
-        self.prepared.warmup = warmup
+        self.prepared.warmup, self.prepared.watched = warmup, self._run.events is not None
         self._position = earlier.position
         self.rows = self.resumed_at = int(earlier.counts["rows"])
         self.event_count = int(earlier.counts["events"])

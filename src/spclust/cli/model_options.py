@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spclust.parameters import DEFAULTS, TABLE, validate_model
+from spclust.parameters import DEFAULTS, TABLE, is_automatic, validate_model
 
 if TYPE_CHECKING:
     from spclust.estimators.spc import SPC
@@ -44,6 +44,15 @@ def _value(text: str) -> Any:
         except ValueError:
             continue
     return None if text.lower() == "none" else text
+
+
+def track_by_default(parameters: dict[str, Any], every: int) -> None:
+    """Set `track_every` where it is needed and not given. Modified in place: parameters.
+
+    The automatic mode chooses it.
+    """
+    if not is_automatic(parameters.get("scale", DEFAULTS["scale"])):
+        parameters.setdefault("track_every", every)
 
 
 def new_model(parameters: dict[str, Any]) -> "SPC":

@@ -87,6 +87,7 @@ class PreparedModel:
     def __init__(self, model: "SPC", preparation: Preparation, *, warmup: int = 0) -> None:
         self.model, self.preparation = model, preparation
         self.warmup = warmup  # rows by which to standardise; 0: no standardisation
+        self.watched = False  # True if events are wanted, whatever `track_every` is
 
     @property
     def has_learnt(self) -> bool:
@@ -105,7 +106,7 @@ class PreparedModel:
 
     def learn(self, rows: Floats) -> list[dict[str, Any]]:
         """Learn rows, in the units of the model; return records of events."""
-        if self.model.track_every is not None:
+        if self.watched or self.model.track_every is not None:
             return [self._event_record(event) for event in self.model.watch([rows])]
         self.model.partial_fit(rows)
         return []

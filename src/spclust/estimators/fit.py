@@ -24,8 +24,7 @@ from spclust.state.kinds import kind_for
 from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.mode import AnyStream, number_anew
 from spclust.stream.stream import Stream
-from spclust.tracking.schedule import learn_and_observe
-from spclust.tracking.tracker import Tracker
+from spclust.tracking.schedule import interval, learn_and_observe, new_tracker
 
 
 def online_parameters(model: Any, d: int, kind: int | None = None) -> Params:
@@ -51,8 +50,20 @@ def new_stream(params: Params, d: int) -> AnyStream:
     return AutomaticStream(params, d) if params.automatic else Stream(params, d)
 
 
-def fit(model: Any, X: Any, t: Any, sample_weight: Any = None, *, new: bool, gapless: bool) -> None:
-    """Learn the rows of X. Modified in place: model, which stays as it was if X is refused."""
+def fit(
+    model: Any,
+    X: Any,
+    t: Any,
+    sample_weight: Any = None,
+    *,
+    new: bool,
+    gapless: bool,
+    tracked: bool = False,
+) -> None:
+    """Learn the rows of X. Modified in place: model, which stays as it was if X is refused.
+
+    A new stream is tracked if `track_every` is set, or if `tracked` says so.
+    """
     model._learner = None
     if "_valid" not in model.__dict__:  # validating again takes as long as learning 50 points
         validate_model(model)
@@ -70,23 +81,25 @@ def fit(model: Any, X: Any, t: Any, sample_weight: Any = None, *, new: bool, gap
         params = online_parameters(model, rows.shape[1])
         if new:
             stream = new_stream(params, rows.shape[1])
-            tracker = None if model.track_every is None else Tracker()
+            tracked |= model.track_every is not None
+            tracker = new_tracker(stream) if tracked else None
         else:
             stream, tracker = model._fitted.stream, model._fitted.tracker
             model._fitted.last_batch, model._fitted.numbered_first = INTERRUPTED, NO_ROWS
         stream.configure(params)
         if isinstance(stream, AutomaticStream):
             stream.told = getattr(model, "n_clusters", None)
-        if tracker is None or model.track_every is None:
+        every = interval(model.track_every, stream, timed="t" in columns)
+        if tracker is None or every is None:
             stream.learn(learnt, **columns)
         else:
             labels = model._labels_of_structures
-            learn_and_observe(stream, learnt, columns, tracker, model.track_every, labels)
+            learn_and_observe(stream, learnt, columns, tracker, every, labels)
         limit = resolved_outlier_nlt(model.outlier_nlt, model.scale)
         measure = outlier_measure(model)
         last = LastBatch.of(rows, stream, threads(model), at_once=gapless, measure=measure)
     first = NO_ROWS
-    if gapless:
+    if gapless and not (params.automatic and tracker is not None):  # events have its numbers
         number_anew(stream)
         kept = slice(None) if last.nlt is None else ~outlying(last.nlt, limit)
         first = np.unique(last.nearest[kept])

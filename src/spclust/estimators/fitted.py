@@ -11,7 +11,13 @@ from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.mode import AnyStream
 from spclust.stream.point_learner import PointLearner
 from spclust.tracking.observation import observe
-from spclust.tracking.schedule import Labels, observe_if_due, observing_learner
+from spclust.tracking.schedule import (
+    AnyTracker,
+    Labels,
+    interval,
+    observe_if_due,
+    observing_learner,
+)
 from spclust.tracking.tracker import Tracker
 
 
@@ -20,7 +26,7 @@ class Fitted:
     """The fitted state of an `SPC`."""
 
     stream: AnyStream
-    tracker: Tracker | None  # None if `track_every` was None when the stream began
+    tracker: AnyTracker | None  # None if the stream is not tracked
     last_batch: LastBatch
     numbered_first: Integers  # positions of structures whose clusters are numbered first
     built_with: dict[str, Any]  # parameters that may not change in the middle of the stream
@@ -87,15 +93,21 @@ class Fitted:
         u: Floats = np.exp(-self.stream.nlt(rows, places, labels.size, threads))
         return u
 
-    def point_learner(self, every: int | None, labels: Labels) -> PointLearner:
+    def _interval(self, track_every: int | None) -> int | None:
+        timed = self.stream.clock is not None
+        return None if self.tracker is None else interval(track_every, self.stream, timed=timed)
+
+    def point_learner(self, track_every: int | None, labels: Labels) -> PointLearner:
         """What learning one point at a time needs; clusters are observed if they are tracked."""
+        every = self._interval(track_every)
         if self.tracker is None or every is None:
             return self.stream.point_learner()
         return observing_learner(self.stream, self.tracker, every, labels)
 
-    def finish(self, every: int | None, labels: Labels) -> None:
+    def finish(self, track_every: int | None, labels: Labels) -> None:
         """Finish a single point, and observe the clusters if that is due."""
         self.stream.finish()
+        every = self._interval(track_every)
         if self.tracker is not None and every is not None:
             observe_if_due(self.stream, self.tracker, every, labels)
 
@@ -103,6 +115,8 @@ class Fitted:
         """Id (clusters,) of each cluster, -1 if there is none yet; for a model that tracks."""
         assert self.tracker is not None
         labels, places = numbered(structures)
+        if not isinstance(self.tracker, Tracker):
+            return self.tracker.tracked(labels)
         ids = self.tracker.cluster_ids(observe(self.stream, places))
         return np.array([ids.get(place, -1) for place in range(labels.size)], dtype=np.int64)
 

@@ -15,7 +15,7 @@ from spclust.stream.mode import AnyStream
 from spclust.stream.point_learner import PointLearner
 from spclust.stream.structure_table import StructureTable
 from spclust.tracking.events import ClusterEvent
-from spclust.tracking.tracker import Tracker
+from spclust.tracking.schedule import AnyTracker
 
 
 class PointSlot:
@@ -72,14 +72,15 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
 
     @property
     def events_(self) -> list[ClusterEvent]:
-        """The last thousand events of clusters; see `track_every`."""
+        """The last thousand events of clusters; see `watch` and `track_every`."""
         return list(queries.tracker(self, "events_").events)
 
     @property
     def cluster_ids_(self) -> Integers:
         """Id (n_clusters_,) of each cluster, the same for as long as the cluster exists.
 
-        -1 for a cluster of too little weight, or not confirmed yet: see `track_every`.
+        In the automatic mode its label. -1 for a cluster of too little weight, not confirmed yet,
+        or dead.
         """
         queries.tracker(self, "cluster_ids_")
         return self._fitted.cluster_ids(self._structure_labels())
@@ -130,7 +131,7 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
         return self._fitted.stream
 
     @property
-    def _tracker(self) -> Tracker | None:
+    def _tracker(self) -> AnyTracker | None:
         return self._fitted.tracker
 
     def __getstate__(self) -> dict[str, Any]:

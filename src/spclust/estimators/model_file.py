@@ -33,7 +33,10 @@ from spclust.persistence.container import (
 from spclust.persistence.schema import OF_LAST_BATCH, Header
 from spclust.persistence.stream_content import content_of_stream, saved_stream
 from spclust.persistence.versions import as_current_version
+from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.mode import AnyStream
+from spclust.tracking.label_tracker import LabelTracker
+from spclust.tracking.schedule import AnyTracker
 from spclust.tracking.tracker import Tracker
 from spclust.version import __version__
 
@@ -129,6 +132,8 @@ def restored(cls: Any, data: bytes) -> Any:
         raise RefusedError(str(error).rstrip(".")) from None
     of_state = {name: array for name, array in arrays.items() if name not in OF_LAST_BATCH}
     stream = saved_stream(built_with, header.get("state"), of_state)
+    if isinstance(stream, AutomaticStream):
+        stream.told = params.get("n_clusters")
     last, first = _last_batch(header, arrays, stream)
     if last.nlt is not None:
         last = last._replace(measure=outlier_measure(model))
@@ -171,11 +176,13 @@ def _last_batch(
     return last, first.astype(np.int64)
 
 
-def _tracker(header: Mapping[str, Any], stream: AnyStream) -> Tracker | None:
+def _tracker(header: Mapping[str, Any], stream: AnyStream) -> AnyTracker | None:
     """The tracker of cluster ids; None if the model has none."""
     if header.get("tracker") is None:
         return None
     try:
+        if isinstance(stream, AutomaticStream):
+            return LabelTracker.restored(header["tracker"], stream)
         return Tracker.restored(header["tracker"], stream.structures.d)
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
         raise RefusedError("the ids of its clusters and its state do not match") from None

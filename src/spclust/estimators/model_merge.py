@@ -51,7 +51,8 @@ def merge_all(models: Iterable[Any], *, when: When = "concurrent") -> Any:
     first, *others = given
     model = deepcopy(first)
     merge_into(model, others, when)
-    number_anew(model._stream)
+    if not model._stream.automatic or model._fitted.tracker is None:  # events have its numbers
+        number_anew(model._stream)
     return model
 
 

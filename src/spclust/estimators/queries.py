@@ -6,15 +6,16 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from spclust.arrays import Floats, Integers, Rows
+from spclust.estimators.fit import fit
 from spclust.estimators.fitted import Fitted
 from spclust.estimators.last_batch import outlier_measure, threads
 from spclust.estimators.rows import checked_rows
 from spclust.inspection.description import description
 from spclust.inspection.diagnosis import findings
 from spclust.inspection.findings import Finding
-from spclust.parameters import EPS_OF_THE_PAPER, resolved_outlier_nlt, validate
+from spclust.parameters import EPS_OF_THE_PAPER, is_automatic, resolved_outlier_nlt, validate
 from spclust.tracking.events import ClusterEvent
-from spclust.tracking.tracker import Tracker
+from spclust.tracking.schedule import AnyTracker, new_tracker
 
 
 def fitted(model: Any, attribute: str) -> Fitted:
@@ -27,13 +28,14 @@ def fitted(model: Any, attribute: str) -> Fitted:
     return found
 
 
-def tracker(model: Any, attribute: str) -> Tracker:
+def tracker(model: Any, attribute: str) -> AnyTracker:
     """The tracker of a model; an AttributeError if it has none."""
     found = fitted(model, attribute).tracker
     if found is None:
+        way = "call watch, or set it" if is_automatic(model.scale) else "set it"
         raise AttributeError(
             f"{attribute} needs track_every, the number of points between two observations of the "
-            "clusters: set it before the stream begins."
+            f"clusters: {way} before the stream begins."
         )
     return found
 
@@ -157,12 +159,16 @@ def diagnose(model: Any) -> list[Finding]:
 
 def watch(model: Any, batches: Iterable[Any]) -> Iterator[ClusterEvent]:
     """Learn batches and yield events: see `SPC.watch`."""
-    if model.track_every is None:
+    automatic = is_automatic(model.scale)
+    if model.track_every is None and not automatic:
         raise ValueError("watch needs to know how often to observe: set track_every, say to 100.")
     if model.__sklearn_is_fitted__():
+        if automatic and model._tracker is None:
+            model._fitted.tracker = new_tracker(model._stream)
         tracker(model, "watch")
     for batch in batches:
-        before = model._tracker.noticed if model.__sklearn_is_fitted__() else 0
-        model.partial_fit(batch)
+        known = model.__sklearn_is_fitted__()
+        before = model._tracker.noticed if known else 0
+        fit(model, batch, None, new=not known, gapless=False, tracked=True)
         new = tracker(model, "watch").noticed - before
         yield from model.events_[-new:] if new else ()

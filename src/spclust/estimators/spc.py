@@ -71,9 +71,9 @@ class SPC(ClusterTransform, FittedEstimator):
         Paper. Maximum number of directions of a "lowrank" covariance. Where more are needed, those
         of the smallest variances are given up. None has no limit.
     track_every : int or None, default None
-        Points between two observations of the clusters, which give them ids that last
-        (`cluster_ids_`) and report events (`events_`, `watch`). An event is reported when five
-        observations in a row have shown it. None does not track.
+        Points between two observations of the clusters, which report events (`events_`, `watch`)
+        and, in the mode of the paper, give ids that last (`cluster_ids_`). None does not track,
+        but in the automatic mode `watch` then chooses the number.
     outlier_nlt : float, "auto" or None, default "auto"
         Rows whose negative log typicality in their best structure is above this get the label -1
         in `predict` and `labels_` (3 is a typicality of 0.05). "auto" is 9, for rows farther from
@@ -95,9 +95,9 @@ class SPC(ClusterTransform, FittedEstimator):
     cluster_labels_, cluster_centers_ : ndarrays of shape (n_clusters_,) and (n_clusters_, d)
         Label of each cluster, and its centre: the mean of its structures, weighted by count.
     cluster_ids_ : ndarray of shape (n_clusters_,)
-        Id of each cluster, the same for as long as it exists; -1 if too light. Needs `track_every`.
+        Id of each cluster, in the automatic mode its label; -1 if not reported, or dead.
     events_ : list of ClusterEvent
-        The last thousand births, deaths, merges, splits and moves. Only if `track_every` is set.
+        The last thousand births, deaths, merges, splits and moves, if clusters are tracked.
     n_samples_seen_, n_features_in_ : int
         Points learnt since the last `fit` or the first `partial_fit`; features d.
     feature_names_in_ : ndarray of shape (d,)

@@ -43,6 +43,7 @@ class AutomaticQuery:
     seen: Any  # points learnt
     told: int | None  # number of clusters; None if they are found
     reading: Reading  # labels of clusters when they were last read
+    followed: bool  # True if a tracker gives labels: see `follow`
     _read_as: tuple[int, int | None]  # points learnt then, and number told
     _clustering: tuple[int, Integers] | None
     _labels_due: int  # points learnt when `recent_labels` reads clusters again
@@ -110,6 +111,8 @@ class AutomaticQuery:
         Clusters without a label are numbered, those of the structures at the positions `first`
         first.
         """
+        if self.followed:
+            return self._followed_labels()
         reading = self.reading
         if self._read_as != (self.seen, self.told):
             clusters = self.clusters("auto", 1)
@@ -117,6 +120,18 @@ class AutomaticQuery:
             self.reading = reading
             self._read_as = (self.seen, self.told)  # last: other threads may read, too
         return reading.label
+
+    def follow(self, reading: Reading) -> None:
+        """Use the labels of a tracker, which alone reads clusters from now on."""
+        self.reading, self._read_as, self.followed = reading, (self.seen, self.told), True
+
+    def _followed_labels(self) -> Integers:
+        """Label (k,) of each structure by the tracker's last reading, which stays as it is."""
+        s, reading = self.structures, self.reading
+        if self._read_as[1] == self.told and np.isin(s.id[: s.live], reading.id).any():
+            labels: Integers = reading.label[places_then(reading, s, self.order())]
+            return labels
+        return next_reading(reading, s, self.clusters("auto", 1)).label
 
     def recent_labels(self) -> Integers:
         """The same, but clusters are read again only when some points were learnt since then."""

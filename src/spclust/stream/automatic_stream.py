@@ -34,7 +34,7 @@ class AutomaticStream(AutomaticQuery):
         # A renewal works on a copy, so that an interrupt leaves the state before or after it.
         copy = AutomaticStructures(aligned_copy(structures.memory))
         vars(self).update(params=params, structures=structures, _copy=copy)
-        vars(self).update(reading=reading, told=None)
+        vars(self).update(reading=reading, told=None, followed=False)
         vars(self).update(_clustering=None, _read_as=(-1, None), _labels_due=0)
 
     @classmethod
@@ -47,13 +47,23 @@ class AutomaticStream(AutomaticQuery):
         return stream
 
     def __getstate__(self) -> dict[str, Any]:
-        labels = {"told": self.told, "reading": self.reading, "labels_due": self._labels_due}
-        return {"params": self.params, "memory": self.structures.memory, **labels}
+        return {
+            "params": self.params,
+            "memory": self.structures.memory,
+            "told": self.told,
+            "reading": self.reading,
+            "labels_due": self._labels_due,
+            "followed": self.followed,
+            "read_as": self._read_as,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         structures = AutomaticStructures(aligned_copy(state["memory"]))
         self._use(state["params"], structures, state["reading"])
         self.told, self._labels_due = state["told"], state["labels_due"]
+        self.followed = state.get("followed", False)
+        if self.followed:
+            self._read_as = state["read_as"]
 
     @classmethod
     def combined(
@@ -119,7 +129,8 @@ class AutomaticStream(AutomaticQuery):
             self._clustering = None
             if clusters is not None:
                 self._clustering = (s.seen, in_order(clusters[self.order()]))
-                self.lasting_labels()
+                if not self.followed:
+                    self.lasting_labels()
 
     def number_anew(self) -> None:
         """Let the labels of clusters begin with 0 when they are read next."""

@@ -3,20 +3,47 @@
 from collections.abc import Callable, Mapping
 
 from spclust.arrays import Floats, Integers, Rows
+from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.mode import AnyStream
 from spclust.stream.point_learner import PointLearner
+from spclust.tracking.label_tracker import LabelTracker
 from spclust.tracking.observation import observe
 from spclust.tracking.tracker import Tracker
 
 Labels = Callable[[AnyStream], Integers]  # clusters (k,) of the structures, oldest first
 Columns = Mapping[str, Floats]  # numbers (rows,) beside the rows, as `learn` takes them
+AnyTracker = Tracker | LabelTracker
+
+# Points between two observations, if no number is set: a part of N and of the half-life.
+_OF_STRUCTURES, _OF_HALF_LIFE = 2, 4
+_LEAST, _MOST = 10, 150
+
+
+def new_tracker(stream: AnyStream) -> AnyTracker:
+    """A tracker of a stream, from now on."""
+    return LabelTracker.of(stream) if isinstance(stream, AutomaticStream) else Tracker()
+
+
+def interval(track_every: int | None, stream: AnyStream, *, timed: bool) -> int | None:
+    """Points between two observations of a tracked stream; None if it is not observed.
+
+    In the automatic mode there is a default, in which a half-life that is a time (`timed`) has no
+    part.
+    """
+    if track_every is not None or not isinstance(stream, AutomaticStream):
+        return track_every
+    s = stream.structures
+    every = s.capacity / _OF_STRUCTURES
+    if not timed:
+        every = min(every, s.half_life / _OF_HALF_LIFE)
+    return int(min(max(every, _LEAST), _MOST))
 
 
 def learn_and_observe(
     stream: AnyStream,
     rows: Rows,
     columns: Columns,
-    tracker: Tracker,
+    tracker: AnyTracker,
     every: int,
     labels: Labels,
 ) -> None:
@@ -32,14 +59,17 @@ def learn_and_observe(
         at = until
 
 
-def observe_if_due(stream: AnyStream, tracker: Tracker, every: int, labels: Labels) -> None:
+def observe_if_due(stream: AnyStream, tracker: AnyTracker, every: int, labels: Labels) -> None:
     """Observe the clusters if it is time to."""
     if stream.seen % every == 0 and tracker.observed_at < stream.seen:
-        tracker.observe(observe(stream, labels(stream)))
+        if isinstance(tracker, Tracker):
+            tracker.observe(observe(stream, labels(stream)))
+        elif isinstance(stream, AutomaticStream):
+            tracker.observe(stream)
 
 
 def observing_learner(
-    stream: AnyStream, tracker: Tracker, every: int, labels: Labels
+    stream: AnyStream, tracker: AnyTracker, every: int, labels: Labels
 ) -> PointLearner:
     """What learning one point at a time needs; it observes the clusters when it is time to."""
     plain, s = stream.point_learner(), stream.structures

@@ -9,23 +9,24 @@ change is reported once several observations in a row (`patience`) have shown it
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any, Self, get_args
+from typing import Any, Self
 
 import numpy as np
 
 from spclust.arrays import Floats, Integers
 from spclust.tracking import comparison
 from spclust.tracking.comparison import BIRTH, GONE, SPLIT
-from spclust.tracking.events import ENOUGH, Change, ClusterEvent, Kind
+from spclust.tracking.events import ENOUGH, Change, ClusterEvent
 from spclust.tracking.observation import NOBODY, Matches, Observation
+from spclust.tracking.stored_values import cluster_event, finite_place, kind_of_event, whole
 
-_MOST_EVENTS = 1000
+MOST_EVENTS = 1000
 
 
 class Tracker:
     """Cluster ids, and a log of events of limited length."""
 
-    def __init__(self, patience: int = 5, most_events: int = _MOST_EVENTS) -> None:
+    def __init__(self, patience: int = 5, most_events: int = MOST_EVENTS) -> None:
         self.patience = patience
         self.events: deque[ClusterEvent] = deque(maxlen=most_events)
         self.ids_given = 0  # cluster ids so far
@@ -57,15 +58,16 @@ class Tracker:
 
         Raises KeyError, TypeError or ValueError if it is not such a state.
         """
-        tracker = cls(_whole(state["patience"], 1), _whole(state["most_events"], 0, _MOST_EVENTS))
-        given = tracker.ids_given = _whole(state["names"], 0)
-        tracker.noticed = _whole(state["noticed"], len(state["events"]))
-        tracker.observed_at = _whole(state["looked"], 0)
+        tracker = cls(whole(state["patience"], 1), whole(state["most_events"], 0, MOST_EVENTS))
+        given = tracker.ids_given = whole(state["names"], 0)
+        tracker.noticed = whole(state["noticed"], len(state["events"]))
+        tracker.observed_at = whole(state["looked"], 0)
         tracker.centres = {
-            _whole(its_id, 0, given - 1): _place(at, d) for its_id, at in sorted(state["centres"])
+            whole(its_id, 0, given - 1): finite_place(at, d)
+            for its_id, at in sorted(state["centres"])
         }
-        tracker._structures = np.array([_whole(i, 0) for i in state["ids"]], dtype=np.int64)
-        tracker._assigned = np.array([_whole(i, NOBODY) for i in state["owners"]], dtype=np.int64)
+        tracker._structures = np.array([whole(i, 0) for i in state["ids"]], dtype=np.int64)
+        tracker._assigned = np.array([whole(i, NOBODY) for i in state["owners"]], dtype=np.int64)
         known = {*tracker.centres, NOBODY}
         structures = tracker._structures
         if structures.size != tracker._assigned.size or (np.diff(structures) <= 0).any():
@@ -75,13 +77,8 @@ class Tracker:
         for kind, ids, times in state["waiting"]:
             if len(ids) != (2 if kind == "merge" else 1):
                 raise ValueError(f"{kind!r:.40} of {ids!r:.40} is no change")
-            tracker._waiting[_kind(kind), tuple(_whole(i, 0) for i in ids)] = _whole(times, 1)
-        for event in state["events"]:
-            before, after = (
-                tuple(_whole(i, 0, given - 1) for i in event[k]) for k in ("before", "after")
-            )
-            index, centre = _whole(event["index"], 0), tuple(_place(event["centre"], d).tolist())
-            tracker.events.append(ClusterEvent(_kind(event["kind"]), index, before, after, centre))
+            tracker._waiting[kind_of_event(kind), tuple(whole(i, 0) for i in ids)] = whole(times, 1)
+        tracker.events.extend(cluster_event(event, given, d) for event in state["events"])
         return tracker
 
     def cluster_ids(self, now: Observation) -> dict[int, int]:
@@ -202,25 +199,3 @@ class Tracker:
             place_now = tuple(centre.tolist())
             moved.append(ClusterEvent("move", now.seen, (its_id,), (its_id,), place_now))
         return moved
-
-
-def _whole(value: Any, least: int, most: int = 2**62) -> int:
-    if type(value) is not int or not least <= value <= most:
-        raise ValueError(f"{value!r:.40} is no whole number from {least} to {most}")
-    return value
-
-
-def _kind(value: Any) -> Kind:
-    if value not in get_args(Kind):
-        raise ValueError(f"{value!r:.40} is no kind of event")
-    kind: Kind = value
-    return kind
-
-
-def _place(value: Any, d: int) -> Floats:
-    if not all(type(number) in (int, float) for number in value):
-        raise TypeError(f"{value!r:.40} is no place")
-    place = np.array(value, dtype=np.float64)
-    if place.shape != (d,) or not np.isfinite(place).all():
-        raise ValueError(f"{value!r:.40} is no place")
-    return place

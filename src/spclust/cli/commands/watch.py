@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from spclust.cli.exit_codes import StopSignal, guarded
-from spclust.cli.model_options import ModelOptions, given_parameters, new_model
+from spclust.cli.model_options import ModelOptions, given_parameters, new_model, track_by_default
 from spclust.cli.options import InputOptions, grouped
 
 EPILOG = """
@@ -18,7 +18,7 @@ EPILOG = """
 
 `spclust watch log.csv --follow --columns seconds,bytes`
 """
-_TRACK_EVERY = 100  # default of --track-every
+_TRACK_EVERY = 100  # default of --track-every in the mode of the paper
 
 
 @grouped
@@ -53,7 +53,7 @@ def watch(
     from spclust.tables.readers import choose_features
 
     parameters = given_parameters(model_options)
-    parameters.setdefault("track_every", _TRACK_EVERY)
+    track_by_default(parameters, _TRACK_EVERY)
     paths, options = expand_inputs(inputs), input_options.read_options()
     if follow:
         require_followable(paths, options.format)
@@ -62,6 +62,7 @@ def watch(
         path, reader = files.first()
         features = choose_features(reader, path, input_options.columns, ())
         prepared = PreparedModel(model, Preparation(features))
+        prepared.watched = True
         bad, rows, started = BadRows(input_options.on_bad_row), 0, time.perf_counter()
         batches = in_batches(files, Columns(features), Position(), size=batch)
         with (
