@@ -4,8 +4,8 @@ With a half-life everything follows the stream: every N points what is forgotten
 5 N points, or less often if more is remembered, the metric is fitted and structures are assigned to
 clusters, whose clocks decide what is forgotten. As long as metric and clusters stay the same, that
 is done less and less often, up to 32 times, but, as long as half of all points are remembered,
-whenever their number has grown by a fifth. Without a half-life the metric is fitted whenever that number has grown by a fifth, and
-clusters are read when they are asked for.
+whenever their number has grown by a fifth. Without a half-life the metric is fitted whenever that
+number has grown by a fifth, and clusters are read when they are asked for.
 
 Where the stream changes at once, all of it is done early: if, of N points, more than a fifth were
 farther from home than 95 % of those before, or four fifths nearer than half of the last ones
