@@ -15,7 +15,7 @@ from spclust.state.automatic_structures import AutomaticStructures
 
 _LEAST = 0.2  # recent points of a structure that counts
 _FEWEST = 4.0  # recent points of a part
-_LIMIT, _SHARE = 2.5, 0.6  # depth of a valley, in standard deviations; its density at most
+_LIMIT, _SHARE = 2.2, 0.6  # depth of a valley, in standard deviations; its density at most
 _LIMIT_KEPT, _SHARE_KEPT = 1.5, 0.8  # the same between two clusters that were told before
 
 
