@@ -45,7 +45,7 @@ CHANGES: dict[str, list[Change]] = {
         ),
     ],
     "widths of all points": [
-        Change("auto/metric.py", "_TAIL = 0.05", "_TAIL = 0.0"),
+        Change("auto/metric.py", "_HEAVY, _FAR = 0.5, 8.0", "_HEAVY, _FAR = 0.0, np.inf"),
         Change("auto/metric.py", "_WIDEST = 0.1", "_WIDEST = 0.0"),
     ],
     "Ward's cost, with the first power of masses": [
@@ -54,7 +54,7 @@ CHANGES: dict[str, list[Change]] = {
     "proposals of single linkage, not judged": [
         Change(
             "auto/clusters/evidence.py",
-            "labels[order] = separate_groups(placed, variance, proposed, s.half_life < np.inf)",
+            "labels[order] = separate_groups(placed, variance, proposed, fades)",
             "labels[order] = proposed",
         ),
     ],

@@ -217,7 +217,9 @@ def test_the_table_of_events():
     """The model of the page on its ten streams; the counts give the F1 that it quotes."""
     page = (ROOT / "docs/living.md").read_text("utf-8")
     (call,) = re.findall(r"`(SPC\(60,[^`]+)`", page)
-    first, last = quoted("docs/living.md", r"ten events each; seeds (\d) to (\d)\)")
+    first, last = quoted(
+        "docs/living.md", r"`make_drifting` \(seeds (\d) to (\d)\), with parameters"
+    )
     kinds = ("birth", "death", "merge", "split")
     counts = dict.fromkeys(kinds, 0)
     for seed in range(int(first), int(last) + 1):

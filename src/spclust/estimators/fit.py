@@ -89,7 +89,9 @@ def fit(
         stream.configure(params)
         if isinstance(stream, AutomaticStream):
             stream.told = getattr(model, "n_clusters", None)
-        every = interval(model.track_every, stream, timed="t" in columns)
+        every = None
+        if tracker is not None:
+            every = interval(model.track_every, stream, timed="t" in columns)
         if tracker is None or every is None:
             stream.learn(learnt, **columns)
         else:

@@ -54,7 +54,7 @@ class AutomaticStream(AutomaticQuery):
             "reading": self.reading,
             "labels_due": self._labels_due,
             "followed": self.followed,
-            "read_as": self._read_as,
+            "read_as": self._read_as if self.followed else (-1, None),
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -94,7 +94,7 @@ def test_every_scalar_is_needed_and_has_its_type(name):
         ("renewal_due", 2**60, "the numbers"),
         ("metric_due", 2**60, "the numbers"),
         ("calm", 0, "the numbers"),
-        ("calm", 9, "the numbers"),
+        ("calm", 33, "the numbers"),
         ("near", 70, "the numbers"),
         ("strange", 70, "the numbers"),
         ("home_median", -1.0, "the numbers"),

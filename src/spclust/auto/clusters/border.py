@@ -10,11 +10,8 @@ dense the border is than counting explains, both in standard deviations:
 - the lower peak of both groups against the densest passage,
 - along the whole border, the less dense end of each edge against the emptiest place on it.
 
-Nothing but squared distances is needed: |x - z_l|^2 of a place x on an edge follows from those of
-its ends.
-
-The border shows valleys in few dimensions only. In more than three the kernels of a hundred
-structures are as wide as the clusters.
+Squared distances are enough: that of a place on an edge follows from those of its ends. The border
+shows valleys in few dimensions only: in more than three kernels are as wide as clusters.
 """
 
 from typing import NamedTuple
