@@ -58,13 +58,14 @@ CHANGES: dict[str, list[Change]] = {
             "labels[order] = proposed",
         ),
     ],
-    "no basins, no halves": [
+    "no basins, no halves, no parts": [
         Change("auto/clusters/evidence.py", "if d > RESOLVED:", "if True:"),
         Change(
             "auto/clusters/evidence.py",
-            "divide_by_halves(labels, placed, limit, _OF_HALVES)",
-            "",
+            "return divide_by_halves(labels, placed, limit, _OF_HALVES)",
+            "return labels",
         ),
+        Change("auto/clusters/evidence.py", "if in_parts and s.d > RESOLVED", "if False"),
     ],
 }
 
