@@ -7,6 +7,8 @@ import llvmlite.binding
 import numba
 import numpy as np
 
+from spclust.jit import internals
+
 
 def digest(value):
     """A short text that differs if any bit of a value differs, or a shape, or integer and float.
@@ -52,7 +54,7 @@ def arithmetic():
     return {
         "processor": llvmlite.binding.get_host_cpu_name(),
         "numpy": np.__version__,
-        "numba": numba.__version__,
+        "numba": numba.__version__ + ("" if internals.ENABLED else " without internals"),
     }
 
 

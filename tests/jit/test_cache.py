@@ -59,7 +59,7 @@ def test_a_change_in_a_part_reaches_the_kernels_that_call_it(tmp_path):
 def test_the_digest_covers_every_file_and_setting(tmp_path):
     """A constant of any package may be part of a kernel."""
     sources = copy_of_sources(tmp_path)
-    env = environment(tmp_path / "cache", sources)
+    env = {**environment(tmp_path / "cache", sources), "SPCLUST_NUMBA_INTERNALS": "1"}
     without_internals = output(DIGESTS, {**env, "SPCLUST_NUMBA_INTERNALS": "0"}).strip()
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command(DIGESTS), env=env, text=True, **pipes) as process:

@@ -14,6 +14,7 @@ from threading import RLock
 from typing import Any
 
 import numba
+import numpy as np
 
 from spclust.jit import internals, notice
 
@@ -75,7 +76,18 @@ def compiled_once(dispatcher: Any, *arguments: Any) -> Any:
         if not dispatcher.signatures:
             dispatcher.compile(tuple(numba.typeof(argument) for argument in arguments))
             dispatcher.disable_compile()
-    return dispatcher
+    return dispatcher if internals.ENABLED else _of_contiguous_arrays(dispatcher)
+
+
+def _of_contiguous_arrays(dispatcher: Any) -> Callable[..., Any]:
+    """The kernel, called with copies of arrays that have gaps, which it has no signature for."""
+
+    def call(*arguments: Any) -> Any:
+        return dispatcher(
+            *(np.ascontiguousarray(a) if isinstance(a, np.ndarray) else a for a in arguments)
+        )
+
+    return call
 
 
 def _is_cached(dispatcher: Any) -> bool:

@@ -19,9 +19,12 @@ COMPILED = not _CONFIG.DISABLE_JIT  # otherwise kernels are plain Python
 
 # error_model="numpy": 1 / 0 is inf, not an exception. "contract" allows fused multiply-adds;
 # nothing else of fastmath may be on, because the state holds infinities on purpose.
-_OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}
+# Where parts are not inlined by `internals`, copies of one would be fused in different ways, and
+# last bits would depend on how a stream is cut into calls: then nothing of it is on.
+_FASTMATH: Any = {"contract"} if internals.ENABLED else False
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": _FASTMATH}
 # None of NaN, in any order: only so is a sum vectorised.
-_ANY_ORDER = {"contract", "reassoc", "nsz", "nnan"}
+_ANY_ORDER: Any = {"contract", "reassoc", "nsz", "nnan"} if internals.ENABLED else False
 
 
 def kernel(function: Callable[..., Any]) -> Any:

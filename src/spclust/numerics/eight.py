@@ -18,6 +18,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
+from spclust.jit import internals
 from spclust.numerics import eight_python
 
 LANES = 8
@@ -26,7 +27,8 @@ Eight: TypeAlias = Any
 
 _FLOAT, _WORD = ir.DoubleType(), ir.IntType(64)
 VECTOR, WORDS = ir.VectorType(_FLOAT, LANES), ir.VectorType(_WORD, LANES)
-FUSED = ("contract",)  # a product and a sum may become one operation, which rounds once
+# A product and a sum may become one operation, which rounds once, where all copies of a part do.
+FUSED = ("contract",) if internals.ENABLED else ()
 _NO_NAN = ("nnan", "nsz")
 
 
