@@ -8,6 +8,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Ellipse
 
+import spclust
 from spclust import datasets, plot
 from tests.fixed import SPC
 
@@ -109,3 +110,19 @@ def test_a_model_that_finds_only_noise_can_be_drawn():
     plot.structures(model)
     plot.decision_regions(model)
     plt.close("all")
+
+
+def test_the_shade_of_a_cluster_has_the_colour_of_its_structures():
+    """Whatever its label is: one that lasts need not be the position of the cluster."""
+    rng = np.random.default_rng(0)
+    both = np.concatenate([rng.normal(0.0, 1.0, (300, 2)), rng.normal(50.0, 1.0, (300, 2))])
+    model = spclust.SPC(half_life=100).partial_fit(rng.permutation(both))
+    known = model.predict([[0.0, 0.0], [50.0, 50.0]])
+    lives = int(known.argmax())  # the cluster of the larger label goes on
+    model.partial_fit(rng.normal(50.0 * lives, 1.0, (3000, 2)))
+    (label,) = model.cluster_labels_
+    assert label == known.max() > 0
+    figure, ax = plt.subplots()
+    image = plot.structures(model, ax=ax).images[0].get_array().reshape(-1, 4)
+    assert np.allclose(image[image[:, 3].argmax(), :3], plot.cluster_colours(np.array([label])))
+    plt.close(figure)

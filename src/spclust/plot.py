@@ -58,7 +58,8 @@ def structures(model: SPC, X: Any = None, ax: Axes | None = None) -> Axes:
     grid = _grid(extent)
     u = typicality_of_rows(model, grid)
     picture = np.ones((len(grid), 4))
-    picture[:, :3] = cluster_colours(u.argmax(axis=1)) if u.shape[1] else 1.0
+    if u.shape[1]:
+        picture[:, :3] = cluster_colours(np.unique(table.label[table.label >= 0])[u.argmax(axis=1)])
     picture[:, 3] = 0.6 * u.max(axis=1, initial=0.0)
     ax.imshow(
         picture.reshape(_GRID, _GRID, 4), extent=extent, origin="lower", aspect="auto", zorder=0
