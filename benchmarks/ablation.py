@@ -54,8 +54,8 @@ CHANGES: dict[str, list[Change]] = {
     "proposals of single linkage, not judged": [
         Change(
             "auto/clusters/evidence.py",
-            "labels[order] = separate_groups(placed, variance, proposed, fades)",
-            "labels[order] = proposed",
+            "found = separate_groups(placed, variance, proposed, fades)",
+            "found = proposed",
         ),
     ],
     "no basins, no halves, no parts": [

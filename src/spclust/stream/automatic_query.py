@@ -45,7 +45,7 @@ class AutomaticQuery:
     reading: Reading  # labels of clusters when they were last read
     followed: bool  # True if a tracker gives labels: see `follow`
     _read_as: tuple[int, int | None]  # points learnt then, and number told
-    _clustering: tuple[int, Integers] | None
+    _clustering: tuple[tuple[int, bool], Integers] | None  # points learnt, in parts; clusters
     _labels_due: int  # points learnt when `recent_labels` reads clusters again
 
     @property
@@ -85,21 +85,22 @@ class AutomaticQuery:
 
     def clusters(self, eps: float | str, min_samples: int) -> Integers:
         """Cluster (k,) of each structure, oldest first, -1 for strays; as many as are told."""
-        found = self.found_clusters()
         if self.told is None:
-            return found
-        return self.told_clusters(min(int(self.told), int((found >= 0).sum())))
+            return self.found_clusters(in_parts=True)
+        counted = int((self.found_clusters(in_parts=False) >= 0).sum())
+        return self.told_clusters(min(int(self.told), counted))
 
-    def found_clusters(self) -> Integers:
+    def found_clusters(self, *, in_parts: bool) -> Integers:
         """Those that are found, if no number is told. The last ones are kept."""
-        if self._clustering is None or self._clustering[0] != self.seen:
-            self._clustering = (self.seen, in_order(clusters_of(self.structures)[self.order()]))
+        wanted = self.seen, in_parts
+        if self._clustering is None or self._clustering[0] != wanted:
+            found = clusters_of(self.structures, in_parts=in_parts)
+            self._clustering = wanted, in_order(found[self.order()])
         return self._clustering[1]
 
     def told_clusters(self, n_clusters: int) -> Integers:
         """Those that are found whole, divided or merged so that there are n: see `told_count`."""
-        order = self.order()
-        found = clusters_of(self.structures, in_parts=False)[order]
+        order, found = self.order(), self.found_clusters(in_parts=False)
         dbscan.refuse_count(n_clusters, int((found >= 0).sum()))  # strays do not count
         in_slots = np.empty_like(order)
         in_slots[order] = found

@@ -128,7 +128,8 @@ class AutomaticStream(AutomaticQuery):
             s.memory[:] = self._copy.memory  # in one step
             self._clustering = None
             if clusters is not None:
-                self._clustering = (s.seen, in_order(clusters[self.order()]))
+                read_as = s.seen, self.told is None  # where masses fade there are no parts
+                self._clustering = read_as, in_order(clusters[self.order()])
                 if not self.followed:
                     self.lasting_labels()
 

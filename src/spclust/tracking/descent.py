@@ -91,9 +91,8 @@ def adopt(descent: Integers, labels: Integers, forgotten: Booleans, places: Plac
     inside = labels != NO_LABEL
     descent[inside & forgotten] = labels[inside & forgotten]
     free = np.flatnonzero(inside & (descent == NO_LABEL))
-    close = places.squares <= _NEAR**2 * places.cluster_variances(
-        descent
-    )  # to the structure of a column
+    sight = _NEAR**2 * places.cluster_variances(descent)
+    close = places.squares <= sight  # to the structure of a column
     while free.size:
         alike = descent == labels[free, np.newaxis]
         near = (close[free] & alike).any(axis=1)

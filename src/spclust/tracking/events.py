@@ -1,6 +1,7 @@
 """Events: what can happen to tracked clusters, and from when on it is believed.
 
-`comparison` finds them, `tracker` reports them.
+In the automatic mode `label_tracker` finds and reports them; in the mode of the paper `comparison`
+finds them, and `tracker` reports them.
 """
 
 from dataclasses import dataclass

@@ -18,7 +18,7 @@ from spclust.auto.clusters.lasting_labels import NO_LABEL, Reading
 from spclust.stream.automatic_stream import AutomaticStream
 from spclust.tracking.arrivals import NOTHING_REMEMBERED, remembered_of
 from spclust.tracking.descent import adopt
-from spclust.tracking.events import ENOUGH, FAR, Change, ClusterEvent
+from spclust.tracking.events import ENOUGH, FAR, Change, ClusterEvent, Kind
 from spclust.tracking.label_matches import LabelMatches, matched_labels, numbered
 from spclust.tracking.label_observation import LabelObservation, observe_labels
 from spclust.tracking.silence import DEAD, Silence
@@ -258,7 +258,7 @@ class LabelTracker:
 
     def _event(
         self,
-        kind: Any,
+        kind: Kind,
         now: LabelObservation,
         before: tuple[int, ...],
         after: tuple[int, ...],

@@ -68,10 +68,12 @@ def clusters_of(s: AutomaticStructures, *, in_parts: bool = True) -> Integers:
     placed = Placement(z, mass, scatter, np.ascontiguousarray(s.metric))
     variance = variances_in_metric(s)[order]
     proposed = automatic_clusters(z, mass, np.sqrt(s.d * variance))
-    labels, fades = np.empty(s.live, dtype=np.int64), s.half_life < np.inf
-    labels[order] = separate_groups(placed, variance, proposed, fades)
+    fades = s.half_life < np.inf
+    found = separate_groups(placed, variance, proposed, fades)
     if in_parts and s.d > RESOLVED and not fades:
-        labels[order] = divide_into_parts(labels[order], placed, limit_of(s.live))
+        found = divide_into_parts(found, placed, limit_of(s.live))
+    labels = np.empty_like(found)
+    labels[order] = found
     return in_order(labels)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.arrays import Booleans, Floats, Integers
 from spclust.jit.decorators import kernel, outlined
 
 
@@ -50,7 +50,7 @@ def ward_merges(place: Floats, mass: Floats, groups: Integers) -> Integers:
 
 @outlined
 def cheapest_after(
-    i: int, centre: Floats, weight: Floats, alive: Floats, groups: Integers
+    i: int, centre: Floats, weight: Floats, alive: Booleans, groups: Integers
 ) -> tuple[float, int]:
     """The least cost of merging i with a later one of its group, and which one that is."""
     least, best = np.inf, -1
