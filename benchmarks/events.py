@@ -1,10 +1,12 @@
 """Events of drifting streams: how many are told in time, with a half-life alone.
 
 `python -m benchmarks.events 100 120` learns the streams of seeds 100 to 119. An event is right if
-it is told at most 500 points late.
+it is told at most 500 points late. With `--stationary` it learns streams of the same seeds in which
+nothing happens, prints how many events each tells, and how fast a watched stream is learnt.
 """
 
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -48,9 +50,33 @@ def counted(half_life: float, seeds: Iterable[int]) -> dict[str, Any]:
     return counts
 
 
+def stationary(seed: int, n: int = 30_000) -> Any:
+    """Points of two to eight unit Gaussians with unequal shares in 2 to 10 features, shuffled."""
+    rng = np.random.default_rng(seed)
+    clusters, features = int(rng.integers(2, 9)), int(rng.choice([2, 3, 5, 10]))
+    centres = rng.uniform(0.0, 8.0 * clusters ** (1.0 / features), (clusters, features))
+    of = rng.choice(clusters, size=n, p=rng.dirichlet(np.full(clusters, 5.0)))
+    return centres[of] + rng.normal(size=(n, features))
+
+
+def told_of_nothing(half_life: float, seed: int) -> tuple[int, float]:
+    """Events after the burn-in of a stationary stream, and points a second while it is watched."""
+    X = stationary(seed)
+    started = time.perf_counter()
+    events = list(SPC(half_life=half_life).watch([X]))
+    return sum(e.index > BURN_IN for e in events), len(X) / (time.perf_counter() - started)
+
+
 def main() -> None:
-    """Print the table of docs/living.md."""
-    first, last = map(int, sys.argv[1:3])
+    """Print the figures of docs/living.md."""
+    arguments = [a for a in sys.argv[1:] if a != "--stationary"]
+    first, last = map(int, arguments[:2])
+    if "--stationary" in sys.argv:
+        for half_life in HALF_LIVES:
+            told = [told_of_nothing(half_life, seed) for seed in range(first, last)]
+            events, rates = zip(*told, strict=True)
+            print(half_life, "events:", *events, f"points a second: {np.median(rates):,.0f}")
+        return
     for half_life in HALF_LIVES:
         for kind, counts in counted(half_life, range(first, last)).items():
             print(half_life, kind, f"{f1(counts):.2f}", *counts.tolist(), flush=True)

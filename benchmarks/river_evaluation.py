@@ -23,7 +23,7 @@ from river import cluster, evaluate, metrics, utils
 
 import spclust.river
 from benchmarks.quality.streams import KINDS, Stream, generated
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 
 OUTPUT = Path("output/bench/river_evaluation.json")
 DIMENSIONS = (2, 5)

@@ -17,7 +17,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import normalized_mutual_info_score
 
 from spclust import SPC
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 
 ORDERS = 4
 

@@ -14,7 +14,7 @@ import grimp
 
 PACKAGE = Path(__file__).parents[1] / "src" / "spclust"
 PICTURE = Path(__file__).parent / "images" / "architecture.svg"
-EVERYWHERE = {"arrays", "version"}  # imported by nearly all, and without content
+EVERYWHERE = {"array_types", "version"}  # imported by nearly all, and without content
 
 WIDTH, MARGIN, GAP = 1000, 12, 14
 ROW, BOX, LINE = 96, 70, 13  # heights

@@ -1,3 +1,4 @@
+import gc
 import os
 from pathlib import Path
 
@@ -140,6 +141,13 @@ def pytest_collection_modifyitems(items):
     others.sort(key=lambda item: [not item.nodeid.startswith(start) for start in first])
     at = TESTS_BEFORE_PROGRAMS
     items[:] = [*longest, *others[:at], *programs, *others[at:]]
+
+
+def pytest_collection_finish():
+    """Take thousands of tests out of all later collections of garbage: a sixth of the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 @pytest.hookimpl(optionalhook=True)

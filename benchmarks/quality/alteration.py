@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 
 OUTLIERS = 0.05
 GLITCH = 1e6

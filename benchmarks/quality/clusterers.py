@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from benchmarks.quality.contestant import WHOLE, Contestant, Setting
 from spclust import SPC
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.experiments import baselines
 
 SMALLEST = 15  # rows of a cluster of HDBSCAN

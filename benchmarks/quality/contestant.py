@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 
 WHOLE = "standardised by the whole set"
 

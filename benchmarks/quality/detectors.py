@@ -9,7 +9,7 @@ from sklearn.neighbors import NearestNeighbors
 from benchmarks.quality.contestant import WHOLE, Contestant, Setting
 from benchmarks.quality.loda import Loda
 from spclust import SPCOutlierDetector
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 
 WINDOW, NEIGHBOURS = 1_000, 10
 FIRST = 250  # rows of HalfSpaceTrees' window, fewer in a small set

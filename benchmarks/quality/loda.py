@@ -4,7 +4,7 @@ from typing import Self
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 
 
 class Loda:

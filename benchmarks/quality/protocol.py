@@ -9,7 +9,7 @@ from sklearn.metrics import normalized_mutual_info_score, roc_auc_score
 
 from benchmarks.quality.contestant import Contestant, Setting, parameters
 from benchmarks.quality.streams import Stream
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 
 BATCH, WARM_UP, WINDOW = 200, 1_000, 1_000
 BEYOND = 5.0  # standard deviations outside of every cluster

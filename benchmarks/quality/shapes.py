@@ -8,7 +8,7 @@ from sklearn.datasets import make_circles, make_moons
 from benchmarks.automatic import gaussians
 from benchmarks.quality.alteration import Labelled
 from benchmarks.quality.streams import places
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 
 SHARE = 0.02  # of outliers
 Maker = Callable[[np.random.Generator, int], Labelled]

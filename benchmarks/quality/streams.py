@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 
 DIMENSIONS = (2, 5, 10, 20)
 APART = 8.0  # standard deviations between two clusters, at least

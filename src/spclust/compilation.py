@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from spclust.algorithm.kernels import union_kernel
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.estimators.model_merge import merge_all
 from spclust.estimators.spc import SPC
 from spclust.formulas import covariance_union, typicality

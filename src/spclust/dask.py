@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.estimators.model_merge import merge_all
 from spclust.estimators.spc import SPC
 from spclust.partitions import (

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spclust.algorithm import typicality as eq
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.covariance import union
 from spclust.jit.decorators import kernel
 from spclust.numerics import cholesky

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from spclust.arrays import Integers
+from spclust.array_types import Integers
 
 Noise = Literal["cluster", "singletons", "drop"]
 Score = Callable[..., float]

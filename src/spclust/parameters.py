@@ -62,12 +62,18 @@ class Parameter(NamedTuple):
         return above and below
 
 
+# What "auto" stands for.
+_STRUCTURES, _STRUCTURES_OF_THE_PAPER = 100, 30
+EPS_OF_THE_PAPER = 0.95
+NOVEL_NLT = 9.0  # chosen with NMI per batch on generated drifts: see docs/automatic.md
+
 COVARIANCE_TYPES = ("auto", "full", "lowrank", "diag", "spherical")
 
 TABLE: dict[str, Parameter] = {
     "n_structures": Parameter(
         "N", "auto", Integral, 1, 1_000_000, "both",
-        "maximum number of structures; auto is 100, or 30, the paper's, if scale is a number",
+        f"maximum number of structures; auto is {_STRUCTURES}, or {_STRUCTURES_OF_THE_PAPER}, the "
+        "paper's, if scale is a number",
         words=("auto",), fixed=True, learning=True,
     ),
     "half_life": Parameter(
@@ -107,8 +113,8 @@ TABLE: dict[str, Parameter] = {
     ),
     "eps": Parameter(
         "epsilon", "auto", Real, 0.0, 1.0, "both",
-        "structures at most this distance D apart are neighbours (DBSCAN); auto is 0.95 if scale "
-        "is a number, and finds the clusters by itself if not",
+        f"structures at most this distance D apart are neighbours (DBSCAN); auto is "
+        f"{EPS_OF_THE_PAPER} if scale is a number, and finds the clusters by itself if not",
         words=("auto",), mode="paper",
     ),
     "min_samples": Parameter(
@@ -139,8 +145,8 @@ TABLE: dict[str, Parameter] = {
     ),
     "outlier_nlt": Parameter(
         "", "auto", Real, 0.0, None, "left",
-        "a row whose NLT in its best structure is above this belongs to no cluster, -1; auto is 9 "
-        "in the automatic mode, and no limit if scale is a number",
+        "a row whose NLT in its best structure is above this belongs to no cluster, -1; auto is "
+        f"{NOVEL_NLT:g} in the automatic mode, and no limit if scale is a number",
         optional=True, words=("auto",),
     ),
     "n_jobs": Parameter(
@@ -160,11 +166,6 @@ FIXED = tuple(name for name, row in TABLE.items() if row.fixed)
 LEARNING = tuple(name for name, row in TABLE.items() if row.learning)
 
 DEFAULTS: dict[str, Any] = {name: row.default for name, row in TABLE.items()}
-
-# What "auto" stands for.
-_STRUCTURES, _STRUCTURES_OF_THE_PAPER = 100, 30
-EPS_OF_THE_PAPER = 0.95
-NOVEL_NLT = 9.0  # chosen with NMI per batch on generated drifts: see docs/automatic.md
 
 
 class Params(NamedTuple):

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers, Rows
+from spclust.array_types import Floats, Integers, Rows
+from spclust.estimators.input_checks import checked_rows
 from spclust.estimators.queries import labels_of_rows, typicality_of_rows
-from spclust.estimators.rows import checked_rows
 from spclust.estimators.spc import SPC
 
 try:

@@ -8,7 +8,7 @@ import numpy as np
 from spclust import covariance  # noqa: F401 - the modules of all kinds
 from spclust.algorithm.kernels import NO_ROWS
 from spclust.algorithm.typicality import distances_of_point, nlt_from_odds
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.jit.cache import compiled_once
 from spclust.jit.decorators import part, specialised
 from spclust.jit.gil import acquire, release

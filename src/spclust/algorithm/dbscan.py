@@ -7,7 +7,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from spclust.arrays import Booleans, Floats, Integers
+from spclust.array_types import Booleans, Floats, Integers
 from spclust.jit.decorators import kernel
 
 

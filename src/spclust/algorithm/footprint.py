@@ -12,7 +12,7 @@ kept for each structure (`recent`); on one common clock nothing else is needed t
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.jit.decorators import allocating, kernel, part
 from spclust.numerics.eight import LANES, larger_of, load, same, store
 from spclust.state.structures import POINT, Structures

@@ -12,7 +12,7 @@ import numpy as np
 
 from spclust import covariance  # noqa: F401 - the modules of all kinds
 from spclust.algorithm.update import learn_rows, unite_pair
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.jit.cache import compiled_once
 from spclust.jit.decorators import specialised
 from spclust.jit.gil import acquire, release

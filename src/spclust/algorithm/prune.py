@@ -1,7 +1,7 @@
 """Pruning: structures that are too light are merged where they are typical, or removed.
 
-`first_to_prune` finds them, oldest first, and `update` merges them as it does any other. A
-structure that absorbed another one is not examined again for this point.
+After each point `first_to_prune` finds them, oldest first, and `update` merges them as it does any
+other. A structure that absorbed another one is not examined again for this point.
 
 This is the rule of the paper's mode; that of the automatic mode is in `auto.removal`.
 """

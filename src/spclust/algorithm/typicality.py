@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.jit.decorators import outlined, part
 from spclust.numerics.eight import (
     ALL,

@@ -23,7 +23,7 @@ from spclust.algorithm.typicality import (
     fill_odds,
     typicality_from_odds,
 )
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.jit.decorators import part
 from spclust.numerics.eight import LANES, below_bits, load, store
 from spclust.numerics.powers import exponential

@@ -8,7 +8,7 @@ squared Mahalanobis distance of Eq. 2, with one covariance for all structures: s
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.jit.decorators import part
 from spclust.numerics.eight import LANES, load, same, store
 from spclust.state.automatic_structures import AutomaticStructures

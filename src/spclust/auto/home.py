@@ -17,7 +17,7 @@ twenty.
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.jit.decorators import outlined, part
 from spclust.numerics.eight import LANES, larger_of, load, same, smaller_of, smallest_of
 from spclust.numerics.smallest import first_smallest, smallest

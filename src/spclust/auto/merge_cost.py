@@ -11,7 +11,7 @@ structures counts (E12).
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.jit.decorators import outlined, part
 from spclust.numerics.eight import (
     LANES,

@@ -15,7 +15,7 @@ that have at least half of the mean mass.
 
 import numpy as np
 
-from spclust.arrays import Booleans, Floats
+from spclust.array_types import Booleans, Floats
 from spclust.state.automatic_structures import AutomaticStructures, scatter_by_feature, write_z
 
 _RIDGE = 0.25

@@ -7,7 +7,7 @@ With f = M2 / (M1 + M2) and the offset e = mu2 - mu1 of the means,
 Both sides enter alike: there is no older and newer one, as in Eq. 10 to 12.
 """
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.jit.decorators import part
 from spclust.numerics.eight import LANES
 from spclust.state.automatic_structures import AutomaticStructures

@@ -12,7 +12,7 @@ are renewed (`auto.renewal`).
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.auto.distance import into_metric, write_coordinates, write_distances
 from spclust.auto.home import distance_from_home, reach_of_point
 from spclust.auto.merge_cost import cheapest_pair, connect_point, merge_costs, refresh_costs

@@ -14,7 +14,7 @@ farther from home than 95 % of those before, or four fifths nearer than half of 
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.auto.clusters.evidence import agreement, clusters_of
 from spclust.auto.home import find_reaches, latest_median, quantiles
 from spclust.auto.merge_cost import measure_costs

@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 from pathlib import Path
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.cli.exit_codes import CommandError
 from spclust.cli.prepared_model import PreparedModel
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.cli.exit_codes import CommandError
 from spclust.persistence.atomic_file import AnyPath, write_whole
 from spclust.persistence.container import RefusedError, decode, encode

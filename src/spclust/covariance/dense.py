@@ -5,7 +5,7 @@ Nearly all merges are unions with a single point: see `point_union`.
 
 from typing import Any, NamedTuple
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.covariance.point_union import UnionScratch, covers, stretch_by_factor, union_with_point
 from spclust.covariance.small_union import unite_small
 from spclust.covariance.union import surely_holds, unite

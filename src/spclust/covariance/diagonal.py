@@ -5,7 +5,7 @@ The factor W is the diagonal of Sigma^(-1/2).
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.covariance.full import lacks_memory as lacks_memory
 from spclust.jit.decorators import part
 from spclust.numerics.eight import Eight, load, same, same_at

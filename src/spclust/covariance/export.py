@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.state.kinds import FULL, LOWRANK
 from spclust.state.structures import Structures
 

@@ -1,6 +1,6 @@
 """Full covariances: distances by a triangular factor. `dense` has their union."""
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.covariance.dense import (
     cover_any,
     cover_if_easy,

@@ -19,7 +19,7 @@ that are not in use are on the stack `free`. Packed triangles of S and of its fa
 s.Sigma[slot, 0]. All this memory grows when it is needed: see `state.creation.enlarged`.
 """
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.covariance.lowrank_union import (
     lacks_memory as lacks_memory,
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.covariance.dense import Dense, cover_any, cover_if_easy, holds_covariance, holds_point
 from spclust.covariance.point_union import UnionScratch
 from spclust.jit.decorators import outlined, part

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.covariance.full import lacks_memory as lacks_memory
 from spclust.covariance.full import squares_in_one as squares_in_one
 from spclust.covariance.full import unite_in_general as unite_in_general

@@ -7,7 +7,7 @@ their union: Eq. 16 is solved there, in a few directions instead of all d.
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.covariance.union import union_memory, union_of_covariances
 from spclust.jit.decorators import outlined
 from spclust.numerics.cholesky import copy_matrix, dot, write_identity

@@ -5,7 +5,7 @@ The factor W is one number, the reciprocal of the standard deviation.
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.covariance.full import lacks_memory as lacks_memory
 from spclust.jit.decorators import part
 from spclust.numerics.cholesky import dot

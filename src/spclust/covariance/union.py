@@ -1,9 +1,11 @@
-"""Covariance union of any two structures: Eq. 14 to 16 (section III-C).
+"""Covariance union of two structures: Eq. 14 to 16 (section III-C).
 
-This is the general case. Cheaper ways to the same union are tried first, by `dense`: `point_union`
-for a single point, which are nearly all merges, and `small_union` for two structures of a few
-points. Kinds of covariances with a union of their own are `plane` (two features), `diagonal`,
-`spherical` and `lowrank_union`. The automatic mode adds moments instead: `auto.moments`.
+The rule is here, for any two covariances. Others compute the same union with less work where its
+form is known: `point_union` for a single point, `small_union` for structures of a few points,
+`plane` for two features, and `diagonal`, `spherical` and `lowrank_union` for their kinds. The tests
+compare all of them with the equations (`covariance_union` in tests/reference): change those first,
+then this file, and the tests that fail name the rest. The automatic mode adds moments instead:
+`auto.moments`.
 
 `floor` is a lower bound of the squared pivots of the Cholesky factor. In units of scale
 (see `state.structures`) each covariance is at least the identity, so each pivot is at least 1.
@@ -11,7 +13,7 @@ points. Kinds of covariances with a union of their own are `plane` (two features
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.jit.decorators import outlined
 from spclust.numerics.cholesky import (
     copy_matrix,

@@ -1,6 +1,6 @@
 """Full covariances of a few features: `full`, with its longest loops written out."""
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.covariance.dense import (
     cover_if_easy,
     dense_of,

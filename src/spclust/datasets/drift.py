@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 
 Kind = Literal["birth", "death", "merge", "split", "move"]
 KINDS: tuple[Kind, ...] = ("birth", "death", "merge", "split", "move")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 
 # (centre, amplitude, wavelength) of each wave; the waves never cross.
 _WAVES = ((0.0, 2.0, 30.0), (12.0, 3.0, 24.0), (24.0, 2.0, 18.0))

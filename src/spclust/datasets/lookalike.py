@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spclust.arrays import Booleans, Floats, Integers
+from spclust.array_types import Booleans, Floats, Integers
 
 _CANDIDATES = 12  # candidates drawn for each point: more make the points more evenly spaced
 

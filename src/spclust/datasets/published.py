@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 
 FOLDER = "SPCLUST_DATA"  # environment variable that names a folder with the files
 _TIMEOUT = 10.0  # seconds

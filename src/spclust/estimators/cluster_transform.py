@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.estimators import queries
 from spclust.estimators.sample_weights import as_weights
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from spclust.estimators.fitted import Fitted, outlying
+from spclust.estimators.input_checks import checked_rows, features_kept_on_failure
 from spclust.estimators.last_batch import INTERRUPTED, NO_ROWS, LastBatch, outlier_measure, threads
-from spclust.estimators.rows import checked_rows, features_kept_on_failure
 from spclust.estimators.sample_weights import checked_weights, without_weightless
 from spclust.estimators.times import checked_times
 from spclust.jit import notice

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from spclust.arrays import Booleans, Floats, Integers, Rows
+from spclust.array_types import Booleans, Floats, Integers, Rows
 from spclust.estimators.last_batch import LastBatch, Measure, measured_nlt
 from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.mode import AnyStream

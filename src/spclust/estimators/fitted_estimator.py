@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 
-from spclust.arrays import Integers
+from spclust.array_types import Integers
 from spclust.estimators import model_file, queries
 from spclust.estimators.fit import online_parameters
 from spclust.estimators.fitted import Fitted, numbered

@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers, Rows
+from spclust.array_types import Floats, Integers, Rows
 from spclust.parameters import resolved_outlier_nlt
 from spclust.stream.mode import AnyStream
 

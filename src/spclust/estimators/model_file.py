@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from spclust.arrays import Integers
+from spclust.array_types import Integers
 from spclust.estimators.fitted import Fitted
 from spclust.estimators.last_batch import (
     INTERRUPTED,

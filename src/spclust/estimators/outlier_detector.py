@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from spclust.arrays import Floats, Integers, Rows
+from spclust.array_types import Floats, Integers, Rows
+from spclust.estimators.input_checks import checked_rows, features_kept_on_failure
 from spclust.estimators.last_batch import threads
-from spclust.estimators.rows import checked_rows, features_kept_on_failure
 from spclust.estimators.spc import SPC
 from spclust.estimators.times import checked_times
 from spclust.parameters import CONTAMINATION, DEFAULTS, LEARNING, is_automatic, validate_model

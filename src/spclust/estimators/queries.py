@@ -5,11 +5,11 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from spclust.arrays import Floats, Integers, Rows
+from spclust.array_types import Floats, Integers, Rows
 from spclust.estimators.fit import fit
 from spclust.estimators.fitted import Fitted
+from spclust.estimators.input_checks import checked_rows
 from spclust.estimators.last_batch import outlier_measure, threads
-from spclust.estimators.rows import checked_rows
 from spclust.inspection.description import description
 from spclust.inspection.diagnosis import findings
 from spclust.inspection.findings import Finding

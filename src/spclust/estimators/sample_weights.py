@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from spclust.arrays import Floats, Rows
+from spclust.array_types import Floats, Rows
 from spclust.parameters import is_automatic
 
 # Weights outside of these limits are taken to be as small, or as large: squares of masses are

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from spclust.algorithm.kernels import stamped
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.estimators import model_merge, queries
 from spclust.estimators.cluster_transform import ClusterTransform
 from spclust.estimators.fit import as_row, fit

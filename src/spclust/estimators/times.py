@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 
 _EPOCH = np.datetime64(0, "s")
 _SECOND = np.timedelta64(1, "s")

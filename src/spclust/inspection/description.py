@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.covariance.export import covariances_of
 from spclust.state.kinds import FULL, LOWRANK
 from spclust.stream.automatic_stream import AutomaticStream

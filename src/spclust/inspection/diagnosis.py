@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from spclust.arrays import Integers
+from spclust.array_types import Integers
 from spclust.inspection.automatic_findings import hardly_remembered, in_one, too_few, unstable
 from spclust.inspection.findings import Evidence, Finding, number
 from spclust.stream.mode import AnyStream

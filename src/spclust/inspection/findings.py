@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.inspection.description import deviations, lengths, nearest_pairs, pooled
 from spclust.state.kinds import SPHERICAL
 from spclust.stream.mode import AnyStream

@@ -6,7 +6,7 @@ what lets it be vectorised. The reciprocals of the diagonal are kept beside R; d
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.jit.decorators import part, reduction
 from spclust.numerics.eight import (
     LANES,

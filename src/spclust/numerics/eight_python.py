@@ -6,7 +6,7 @@ Functions are explained where they are compiled.
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 
 __all__ = [
     "add_product",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.jit.decorators import kernel
 
 

@@ -5,7 +5,7 @@ Merges of two grown structures need them; for a few features this takes less tha
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.jit.decorators import allocating, outlined, part
 from spclust.numerics.cholesky import write_identity
 

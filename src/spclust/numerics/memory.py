@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import lower_builtin, type_callable
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 
 _BYTES = 8  # of a float64
 LINE = 8  # float64 in a cache line of 64 bytes

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.jit.decorators import part
 from spclust.numerics.eight import (
     LANES,

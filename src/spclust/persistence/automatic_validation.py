@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.auto.clusters.lasting_labels import NO_LABEL, NOT_READ
 from spclust.auto.renewal import CALMEST
 from spclust.persistence.automatic_schema import LABELS, AutomaticScalars, automatic_layouts

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spclust.arrays import Integers
+from spclust.array_types import Integers
 from spclust.persistence.container import Array, RefusedError
 from spclust.persistence.schema import LARGEST_INTEGER, Layout, mismatch, unsound
 from spclust.state.kinds import DIAGONAL, FULL, LOWRANK, NAMES, SPHERICAL

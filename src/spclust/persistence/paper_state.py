@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from spclust.arrays import Booleans, Floats, Integers
+from spclust.array_types import Booleans, Floats, Integers
 from spclust.numerics.eight import LANES
 from spclust.parameters import TABLE, Params, is_automatic, resolved_structures
 from spclust.persistence.container import Array, RefusedError

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from spclust.arrays import Booleans, Floats, Integers
+from spclust.array_types import Booleans, Floats, Integers
 from spclust.numerics.eight import LANES
 from spclust.persistence.container import Array, RefusedError
 from spclust.persistence.paper_schema import Scalars, layouts, packed_sizes, rank_of

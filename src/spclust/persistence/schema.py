@@ -1,9 +1,13 @@
-"""Content of a saved model: a header and arrays. This is version 4 of the format.
+"""Content of a saved model: a header and arrays.
 
 The header (`Header`) has what a user set, and the numbers of the state that are no arrays. Arrays
 are those of the state, and those of the last batch (`OF_LAST_BATCH`). The state has other entries
 in each mode: `automatic_schema` lists those of the automatic mode, `paper_schema` those of the
-paper's. `container` turns all of it into bytes, and docs/saving.md explains every entry.
+paper's. docs/saving.md explains every entry.
+
+A change here is a new version of the format: raise `VERSION` in `container`, which turns all of it
+into bytes, and let `versions` read the one before. `estimators.model_file` fills the header when a
+model is saved, and reads it when one is loaded.
 """
 
 from collections.abc import Mapping

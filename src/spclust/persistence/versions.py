@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.persistence.container import Array, Content, RefusedError
 from spclust.persistence.paper_schema import Scalars, packed_sizes, scalars_of
 from spclust.persistence.paper_state import above_diagonal, current_odds

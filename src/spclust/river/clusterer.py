@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from river.base import Clusterer
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.parameters import DEFAULTS
 from spclust.river.dataframes import numbers_in, series_like
 from spclust.river.feature_values import Name

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from river.utils import dataframe
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.river.feature_values import Name, as_number
 
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from spclust.algorithm.kernels import can_follow
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.estimators.fit import new_stream
 from spclust.estimators.times import checked_times
 from spclust.parameters import NOVEL_NLT, Params

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from spclust.arrays import Booleans, Floats
+from spclust.array_types import Booleans, Floats
 from spclust.estimators.fit import online_parameters
 from spclust.estimators.spc import SPC
 from spclust.estimators.times import checked_times

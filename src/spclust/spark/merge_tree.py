@@ -1,9 +1,9 @@
-"""How Spark merges the models of a table: in a tree, on the workers, 32 into one at each node.
+"""How Spark merges the models of a table: in a tree, on the workers.
 
-Each partition, numbered by `place`, has one model. Two levels of the tree reduce up to 1,024 models
-to one; the driver merges what is left. The places alone decide which models are merged, and in
-which order, so that the result does not depend on the scheduler. The shards of a stream are merged
-by `model_folder`.
+Each partition, numbered by `place`, has one model. At each node MODELS_PER_MERGE of them become one
+by `merge_all`, and `table_fit` merges what two levels leave on the driver. The places alone decide
+which models are merged, and in which order, so that the result does not depend on the scheduler.
+The shards of a stream are merged by `model_folder`.
 """
 
 import pandas as pd

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
 
-from spclust.arrays import Booleans, Floats
+from spclust.array_types import Booleans, Floats
 from spclust.partitions import BadRows
 from spclust.spark.worker_errors import BadRowsError
 

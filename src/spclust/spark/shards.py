@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.estimators.spc import SPC
 from spclust.spark.row_reader import RowFormat, RowReader
 from spclust.spark.worker_model import model_bytes, taught

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from sklearn.base import clone
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.estimators.last_batch import SUPERSEDED
 from spclust.estimators.spc import SPC
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numba.extending import intrinsic
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.jit.decorators import COMPILED, part
 from spclust.numerics.eight import LANES
 from spclust.parameters import Params

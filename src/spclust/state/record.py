@@ -15,6 +15,7 @@ compile than all of the arithmetic.
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from math import prod
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -28,7 +29,7 @@ from numba.extending import (
     register_model,
 )
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.jit.internals import declare_attributes
 from spclust.numerics.memory import LINE, aligned, new_array
 
@@ -108,7 +109,7 @@ class Array:
 
     def size(self, extents: Mapping[str, int]) -> int:
         """Words that it takes, up to the next cache line."""
-        return -(-int(np.prod(self.shape(extents), dtype=np.int64)) // LINE) * LINE
+        return -(-prod(self.shape(extents)) // LINE) * LINE
 
 
 class Together(Array):
@@ -154,7 +155,7 @@ class Record:
         self.views = {}
         for array in self.arrays():
             start, shape = int(integers[array.place]), array.shape(extents)
-            part = memory[start : start + int(np.prod(shape, dtype=np.int64))]
+            part = memory[start : start + prod(shape)]
             self.views[array.name] = part.view(array.dtype).reshape(shape)
 
     @classmethod

@@ -8,7 +8,7 @@ bound is left as it is: see `algorithm.closest_pair`.
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.jit.decorators import outlined, part
 from spclust.numerics.eight import LANES, load, store
 from spclust.numerics.smallest import smallest

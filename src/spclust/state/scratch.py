@@ -1,11 +1,14 @@
 """Scratch memory: kernels make no arrays, they work in what they are given."""
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from numba import types
 from numba.extending import intrinsic
 
+from spclust.array_types import Floats
 from spclust.jit.decorators import COMPILED, part
+from spclust.numerics.memory import aligned_copy
 from spclust.state.kinds import LOWRANK, known_extents, spare_size
 from spclust.state.record import Array, Extent, Flag, Integer, Record, RecordType
 from spclust.state.structures import Structures
@@ -69,18 +72,23 @@ def scratch_for(s: Structures) -> Scratch:
     general = _UNION_MATRICES * side * (side + 4) + s.d
     if s.kind == LOWRANK and s.max_rank < s.d:
         general += s.max_rank * s.d
-    return _scratch(s, s.rows, general)
+    spares = spare_size(s.d, s.rank_room)
+    return _scratch(n=s.n, d=s.d, t=s.t, rows=s.rows, spares=spares, generals=general)
 
 
-def scratch_for_query(s: Structures) -> Scratch:
+def memory_for_query(s: Structures) -> Floats:
     """Scratch memory that measuring points in a state needs."""
-    return _scratch(s, 0, 0)
+    return aligned_copy(_for_queries(s.n, s.d, s.t, spare_size(s.d, s.rank_room)))
 
 
-def _scratch(s: Structures, rows: int, general: int) -> Scratch:
-    spare = spare_size(s.d, s.rank_room)
-    axes = {"n": s.n, "d": s.d, "t": s.t, "rows": rows, "spares": spare, "generals": general}
-    scratch: Scratch = Scratch.empty(axes)
+@lru_cache(maxsize=16)
+def _for_queries(n: int, d: int, t: int, spares: int) -> Floats:
+    # Kept, because to lay out memory takes longer than to label a point.
+    return _scratch(n=n, d=d, t=t, rows=0, spares=spares, generals=0).memory
+
+
+def _scratch(**extents: int) -> Scratch:
+    scratch: Scratch = Scratch.empty(extents)
     return scratch
 
 

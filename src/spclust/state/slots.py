@@ -6,7 +6,7 @@ to write its mean. Structures change slots rarely: when a point becomes a struct
 grown structures become one, when one is pruned.
 """
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.jit.decorators import outlined, part
 from spclust.numerics.cholesky import copy_matrix
 from spclust.numerics.eight import LANES

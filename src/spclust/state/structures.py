@@ -22,7 +22,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.jit.decorators import COMPILED, part
 from spclust.numerics.cholesky import copy_matrix
 from spclust.numerics.eight import LANES

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.auto.merge_cost import refresh_costs
 from spclust.auto.point_update import merge
 from spclust.auto.removal import vacate

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spclust.algorithm import dbscan
-from spclust.arrays import Floats, Integers, Rows
+from spclust.array_types import Floats, Integers, Rows
 from spclust.auto.automatic_kernels import automatic_homes, automatic_nearest, query_scratch
 from spclust.auto.clusters.evidence import clusters_of, in_order
 from spclust.auto.clusters.lasting_labels import NO_POSITIONS, Reading, next_reading, places_then

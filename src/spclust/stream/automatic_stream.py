@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spclust.arrays import Floats, Rows
+from spclust.array_types import Floats, Rows
 from spclust.auto.automatic_kernels import automatic_learner
 from spclust.auto.clusters.evidence import in_order
 from spclust.auto.clusters.lasting_labels import NOTHING_READ, Reading

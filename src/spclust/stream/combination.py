@@ -14,7 +14,7 @@ import numpy as np
 
 from spclust.algorithm import kernels
 from spclust.algorithm.footprint import damping_sums, faded_to
-from spclust.arrays import Integers
+from spclust.array_types import Integers
 from spclust.numerics.eight import LANES
 from spclust.parameters import Params
 from spclust.state.creation import configure, empty, enlarged

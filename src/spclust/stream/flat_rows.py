@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from spclust.arrays import Floats, Rows
+from spclust.array_types import Floats, Rows
 
 _MOST_ROWS, _MOST_NUMBERS = 65_536, 1_000_000
 

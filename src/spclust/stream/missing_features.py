@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spclust.arrays import Booleans, Floats
+from spclust.array_types import Booleans, Floats
 from spclust.covariance.export import Covariances, covariances_of
 from spclust.numerics.eight import LANES
 from spclust.state.kinds import DIAGONAL, LOWRANK, SPHERICAL

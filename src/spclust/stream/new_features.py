@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.parameters import Params
 from spclust.state.automatic_structures import AutomaticStructures, empty_automatic
 from spclust.state.creation import empty

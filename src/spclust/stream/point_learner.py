@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 
 
 class PointLearner(NamedTuple):

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from spclust.algorithm import assignment, dbscan, kernels
-from spclust.arrays import Floats, Integers, Rows
+from spclust.array_types import Floats, Integers, Rows
 from spclust.covariance.export import covariances_of
 from spclust.numerics.memory import aligned_copy
 from spclust.parameters import EPS_OF_THE_PAPER, Params
-from spclust.state.scratch import scratch_for, scratch_for_query
+from spclust.state.scratch import memory_for_query, scratch_for
 from spclust.state.structures import Structures, means
 from spclust.stream.structure_table import StructureTable
 from spclust.stream.threads import for_each_chunk
@@ -114,7 +114,7 @@ class StreamQuery:
         position[order] = np.arange(len(order)) if labels is None else labels
 
         def fill(part: slice, rows: Floats) -> None:
-            kernel(s.memory, rows, position, nearest[part], scratch_for_query(s).memory)
+            kernel(s.memory, rows, position, nearest[part], memory_for_query(s))
 
         for_each_chunk(fill, X, self._chunks, s.live, threads)
         return nearest
@@ -130,7 +130,7 @@ class StreamQuery:
         group[self.order()] = labels
 
         def fill(part: slice, rows: Floats) -> None:
-            kernel(s.memory, rows, group, nlt[part], scratch_for_query(s).memory)
+            kernel(s.memory, rows, group, nlt[part], memory_for_query(s))
 
         for_each_chunk(fill, X, self._chunks, s.live, threads)
         return nlt

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from spclust.algorithm import kernels
-from spclust.arrays import Floats, Rows
+from spclust.array_types import Floats, Rows
 from spclust.numerics.memory import aligned_copy
 from spclust.parameters import Params
 from spclust.state.creation import configure, empty, enlarged, extents, first_room

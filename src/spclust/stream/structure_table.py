@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 
 
 class DenseCovariances(Protocol):

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from spclust.arrays import Floats, Rows
+from spclust.array_types import Floats, Rows
 
 Chunks = Callable[..., Iterator[tuple[slice, Any]]]
 

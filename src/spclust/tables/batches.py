@@ -13,7 +13,7 @@ from typing import Generic, NamedTuple, Self, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.tables.bad_rows import BadRows
 from spclust.tables.chunks import BadRow, Chunk, Columns, Position
 from spclust.tables.formats import ReadOptions

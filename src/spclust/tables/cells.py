@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spclust.arrays import Booleans, Floats, Integers
+from spclust.array_types import Booleans, Floats, Integers
 from spclust.tables.chunks import BadRow
 from spclust.tables.table_error import TableError
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 
 
 class Columns(NamedTuple):

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from spclust.arrays import Integers
+from spclust.array_types import Integers
 from spclust.tables.cells import is_clean, is_numeric, matrix, parse_cells
 from spclust.tables.chunks import BadRow, Chunk, Columns, Position
 from spclust.tables.table_error import TableError

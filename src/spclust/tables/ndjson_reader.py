@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json as pajson
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.tables.cells import is_clean, matrix
 from spclust.tables.chunks import BadRow, Chunk, Columns, Position
 from spclust.tables.text_file import Block, TextFile, chunks_of, whole_lines

@@ -6,7 +6,7 @@ operations would take as long as to learn hundreds of points.
 
 import numpy as np
 
-from spclust.arrays import Booleans, Floats, Integers
+from spclust.array_types import Booleans, Floats, Integers
 from spclust.jit.decorators import allocating, kernel
 from spclust.tracking.events import ENOUGH, FAR, PART
 from spclust.tracking.observation import NOBODY, Matches, Observation

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spclust.arrays import Booleans, Floats, Integers
+from spclust.array_types import Booleans, Floats, Integers
 from spclust.auto.clusters.lasting_labels import NO_LABEL
 from spclust.tracking.arrivals import places_of
 

@@ -1,7 +1,9 @@
 """Events: what can happen to tracked clusters, and from when on it is believed.
 
-In the automatic mode `label_tracker` finds and reports them; in the mode of the paper `comparison`
-finds them, and `tracker` reports them.
+A birth: a cluster of enough recent points that was no part of another one. A death: one that gets
+no points any more. A merge: several that are one now. A split: one that is several now. A move: one
+whose centre is far from where it was. In the automatic mode `label_tracker` finds and reports them;
+in the mode of the paper `comparison` finds them, and `tracker` reports them.
 """
 
 from dataclasses import dataclass

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.auto.clusters.lasting_labels import NO_LABEL
 from spclust.tracking.label_observation import LabelObservation
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.auto.clusters.evidence import variances_in_metric
 from spclust.numerics.euclidean_distances import distances
 from spclust.state.automatic_structures import read_z

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from spclust.arrays import Booleans, Floats, Integers
+from spclust.array_types import Booleans, Floats, Integers
 from spclust.auto.clusters.lasting_labels import NO_LABEL, Reading
 from spclust.stream.automatic_stream import AutomaticStream
 from spclust.tracking.arrivals import NOTHING_REMEMBERED, remembered_of

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spclust.arrays import Booleans, Floats, Integers
+from spclust.array_types import Booleans, Floats, Integers
 from spclust.jit.decorators import kernel, part
 from spclust.numerics.eight import LANES
 from spclust.state.kinds import FULL, LOWRANK

@@ -8,7 +8,7 @@ the points of about the last N only, and the valley between them is judged as in
 
 import numpy as np
 
-from spclust.arrays import Booleans, Floats, Integers
+from spclust.array_types import Booleans, Floats, Integers
 from spclust.auto.clusters.lasting_labels import NO_LABEL
 from spclust.auto.clusters.separation import Placement, divide_by_halves, separation_of_halves
 from spclust.state.automatic_structures import AutomaticStructures

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from spclust.arrays import Floats, Integers, Rows
+from spclust.array_types import Floats, Integers, Rows
 from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.mode import AnyStream
 from spclust.stream.point_learner import PointLearner

@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.tracking.events import ClusterEvent, Kind
 
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.tracking import comparison
 from spclust.tracking.comparison import BIRTH, GONE, SPLIT
 from spclust.tracking.events import ENOUGH, Change, ClusterEvent

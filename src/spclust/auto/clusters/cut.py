@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.jit.decorators import kernel, part
 from spclust.numerics.euclidean_distances import distances
 from spclust.numerics.smallest import place_of_smallest

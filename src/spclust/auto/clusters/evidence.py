@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.auto.clusters.border import (
     RESOLVED,
     Field,

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spclust.arrays import Booleans, Floats, Integers
+from spclust.array_types import Booleans, Floats, Integers
 from spclust.state.automatic_structures import AutomaticStructures, read_z
 
 NO_LABEL, NOT_READ = -1, -2  # a stray; a structure that was not there at the last reading

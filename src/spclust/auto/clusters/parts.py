@@ -12,7 +12,7 @@ middle, within the distance of the centres, count as well, on the side where the
 
 import numpy as np
 
-from spclust.arrays import Integers
+from spclust.array_types import Integers
 from spclust.auto.clusters.separation import Placement, centre, separation_of, square_distance
 from spclust.auto.clusters.ward import ward_merges
 from spclust.jit.decorators import allocating, kernel, outlined

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spclust.arrays import Booleans, Floats, Integers
+from spclust.array_types import Booleans, Floats, Integers
 from spclust.auto.clusters.border import RIPPLE
 from spclust.jit.decorators import allocating, kernel, outlined
 from spclust.numerics.cholesky import dot

@@ -6,7 +6,7 @@ faded count as mean, and another mean, by the standard error of its own; cluster
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.auto.clusters.evidence import agreement, clusters_of
 from spclust.auto.metric import in_metric
 from spclust.numerics.memory import aligned_copy

@@ -10,7 +10,7 @@ the mass of the lighter one: light clusters are merged before heavy ones.
 
 import numpy as np
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.auto.clusters.ward import ward_merges
 from spclust.state.automatic_structures import AutomaticStructures, read_z, scatter_by_feature
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spclust.arrays import Booleans, Floats, Integers
+from spclust.array_types import Booleans, Floats, Integers
 from spclust.jit.decorators import kernel, outlined
 
 

@@ -9,7 +9,7 @@ import typer
 from spclust.cli.exit_codes import guarded
 
 if TYPE_CHECKING:
-    from spclust.arrays import Floats, Integers
+    from spclust.array_types import Floats, Integers
 
 EPILOG = """
 **Examples**

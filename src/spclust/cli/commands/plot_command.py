@@ -10,7 +10,7 @@ from spclust.cli.exit_codes import CommandError, guarded
 from spclust.cli.options import InputOptions, grouped
 
 if TYPE_CHECKING:
-    from spclust.arrays import Floats
+    from spclust.array_types import Floats
     from spclust.cli.prepared_model import PreparedModel
 
 EPILOG = """

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from spclust.arrays import Booleans, Integers
+from spclust.array_types import Booleans, Integers
 
 
 def components(n_nodes: int, first: Integers, second: Integers) -> Integers:

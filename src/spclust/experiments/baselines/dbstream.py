@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.experiments.baselines.components import components
 from spclust.experiments.baselines.ranges import LENGTH, number
 from spclust.experiments.baselines.stream_clusterer import Offline, Online, StreamClusterer

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from spclust.arrays import Booleans, Floats
+from spclust.array_types import Booleans, Floats
 from spclust.experiments.baselines.components import components
 from spclust.experiments.baselines.euclidean import squared_distances
 from spclust.experiments.baselines.ranges import LENGTH, number, word

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from spclust.arrays import Booleans, Floats, Integers
+from spclust.array_types import Booleans, Floats, Integers
 from spclust.experiments.baselines.components import (
     components,
     components_with,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 
 _LARGEST_TABLE = 4_000_000  # distances computed at once: 32 MB
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.experiments.baselines.stream_clusterer import Online
 
 _ROWS_AT_ONCE = 1024

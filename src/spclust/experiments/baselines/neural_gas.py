@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spclust.arrays import Booleans, Floats
+from spclust.array_types import Booleans, Floats
 from spclust.experiments.baselines.euclidean import squared_distances
 from spclust.experiments.baselines.stream_clusterer import Online
 

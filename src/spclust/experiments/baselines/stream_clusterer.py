@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from spclust.arrays import Floats, Integers
-from spclust.estimators.rows import checked_rows, features_kept_on_failure
+from spclust.array_types import Floats, Integers
+from spclust.estimators.input_checks import checked_rows, features_kept_on_failure
 from spclust.experiments.baselines.euclidean import nearest
 from spclust.parameters import Parameter, validate
 

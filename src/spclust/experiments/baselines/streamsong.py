@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.experiments.baselines.euclidean import distance_tables
 from spclust.experiments.baselines.neural_gas import Classes
 from spclust.experiments.baselines.ranges import LENGTH, integer, number

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from scipy.sparse.linalg import svds
 
 from spclust import SPC, plot
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.experiments.reproduction.runs import BATCH, Scored
 from spclust.experiments.reproduction.setups import Experiment
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 
 from spclust import covariance_union, datasets, plot, typicality
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.experiments.reproduction.figures import STYLE
 
 _LEFT, _RIGHT = plot.CLUSTER_COLOURS[0], plot.CLUSTER_COLOURS[5]

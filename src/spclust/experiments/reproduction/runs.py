@@ -11,7 +11,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from spclust import metrics
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 from spclust.experiments.reproduction.search_space import ALGORITHMS
 from spclust.experiments.reproduction.setups import Experiment, make_experiment
 

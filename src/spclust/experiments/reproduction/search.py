@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 from spclust.experiments.reproduction.runs import Run, cached_experiment, score
 from spclust.experiments.reproduction.search_space import ALGORITHMS
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from spclust import SPC, baselines
-from spclust.arrays import Floats
+from spclust.array_types import Floats
 
 # Unit of a range: none, the size of the data, the size of a feature, the length of the stream.
 Unit = Literal["1", "data", "feature", "points", "1 / points"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from spclust import datasets
-from spclust.arrays import Floats, Integers
+from spclust.array_types import Floats, Integers
 
 Stream = tuple[Floats, Integers]
 

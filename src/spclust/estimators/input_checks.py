@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from spclust.arrays import Booleans, Rows
+from spclust.array_types import Booleans, Rows
 
 _FLOATS = np.dtype(np.float64), np.dtype(np.float32)
 _FEATURE_ATTRIBUTES = ("n_features_in_", "feature_names_in_")
