@@ -158,7 +158,8 @@ class Border:
         for edge, at in self.edges.items():
             low, high = sorted(edge, key=lambda i: density[i])
             climb = density[high] - density[low]
-            if climb > rise[low] and at @ self.mass >= density[low] * (1.0 - 1e-12):
+            upward = climb > rise[low] or (climb == 0.0 and above[low] == low)
+            if upward and at @ self.mass >= density[low] * (1.0 - 1e-12):
                 above[low], rise[low] = high, climb
         while np.any(above[above] != above):
             above = above[above]

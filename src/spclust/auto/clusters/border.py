@@ -285,7 +285,9 @@ def basins(field: Field, labels: Integers) -> Integers:
         if density[low] > density[high]:
             low, high = high, low
         climb = density[high] - density[low]
-        if climb > rise[low] and field.lowest[e] >= density[low] * (1.0 - _ROUNDING):
+        level = climb == 0.0 and above[low] == low  # copies: the way leads to the oldest one
+        valley = field.lowest[e] < density[low] * (1.0 - _ROUNDING)
+        if (climb > rise[low] or level) and not valley:
             above[low], rise[low] = high, climb
     for i in range(k):
         if labels[i] < 0:
