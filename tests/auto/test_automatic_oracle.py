@@ -116,7 +116,7 @@ def assert_same_arrivals(oracle, model):
     np.testing.assert_allclose(got[sure], recent[sure], rtol=1e-6, atol=(1e4 * oracle.noise) ** 2)
 
 
-@examples(80)
+@examples(60)
 @given(odd_streams(), st.integers(1, 12), half_lives(), st.booleans(), st.booleans(), st.data())
 def test_learning_gives_the_structures_of_the_reference(X, n, half_life, diagonal, timed, data):
     t = None
