@@ -10,7 +10,7 @@ export PIP_NO_INPUT := 1
 # Without bytecode every process that a test starts would compile all that it imports: 4 s each.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test test-oldest lint types unit collected fast format clean
+.PHONY: demo check test test-oldest lint types unit collected kernels fast format clean
 .PHONY: bench bench-dimension bench-automatic bench-quality bench-command bench-shards
 
 .venv/demo: pyproject.toml
@@ -32,9 +32,9 @@ demo: .venv/demo
 # What every change must pass: about a minute and a half on two cores, once kernels are compiled.
 check: lint types fast
 
-# Sources are checked while tests are collected: both cores are busy from the start.
+# Sources are checked, and kernels compiled, while tests are collected: both cores are busy.
 test: .venv/dev
-	@$(MAKE) --no-print-directory --jobs 2 lint types unit
+	@$(MAKE) --no-print-directory --jobs 2 lint types unit kernels
 
 lint: .venv/dev
 	$(BIN)/ruff check .
@@ -60,6 +60,9 @@ unit: collected
 collected: .venv/dev
 	@$(BIN)/python -m pytest --collect-only --quiet --doctest-modules src tests > .venv/collected \
 		|| (cat .venv/collected; exit 1)
+
+kernels: .venv/dev
+	@$(BIN)/python -m spclust.compilation > .venv/kernels || (cat .venv/kernels; exit 1)
 
 format: .venv/dev
 	$(BIN)/ruff check --fix .
