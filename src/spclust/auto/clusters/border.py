@@ -275,9 +275,9 @@ def basins(field: Field, labels: Integers) -> Integers:
 
     -1 where the label (k,) is negative.
     """
-    k, density = labels.size, field.density
+    k, density, many = labels.size, field.density, 0
     above, rise = np.empty(k, np.int64), np.empty(k)
-    basin, number, many = np.empty(k, np.int64), np.empty(k, np.int64), 0
+    basin, number = np.empty(k, np.int64), np.empty(k, np.int64)
     for i in range(k):
         above[i], rise[i], basin[i], number[i] = i, 0.0, -1, -1
     for e in range(field.edges.shape[0]):
@@ -287,16 +287,14 @@ def basins(field: Field, labels: Integers) -> Integers:
         climb = density[high] - density[low]
         level = climb == 0.0 and above[low] == low  # copies: the way leads to the oldest one
         valley = field.lowest[e] < density[low] * (1.0 - _ROUNDING)
-        if (climb > rise[low] or level) and not valley:
+        if not valley and (climb > rise[low] or level):
             above[low], rise[low] = high, climb
     for i in range(k):
-        if labels[i] < 0:
-            continue
         peak = i
         while above[peak] != peak:
             peak = above[peak]
-        if number[peak] < 0:
+        if number[peak] < 0 <= labels[i]:
             number[peak] = many
             many += 1
-        basin[i] = number[peak]
+        basin[i] = number[peak] if labels[i] >= 0 else -1
     return basin
