@@ -3,6 +3,7 @@
 import numpy as np
 
 from spclust.auto.clusters.cut import automatic_clusters
+from tests.reference.gap_parts import divided_at_gaps
 from tests.reference.line_valley import NEGLIGIBLE, RIPPLE, nearer, separation
 from tests.reference.ward_parts import divided_into_parts
 
@@ -28,6 +29,10 @@ def clusters_by_evidence(z, mass, covariance, *, fades):
         labels = divided_by_halves(labels, z, mass, covariance)
         limit = np.sqrt(2.0 * np.log(TRIALS * k))
         return labels if fades else divided_into_parts(labels, z, mass, covariance, limit)
+    if z.shape[1] > 1 and not fades:
+        joined = Border(z, mass, variance, BASIN_WIDTH)
+        joined.add_edges(lambda i, j: labels[i] == labels[j] != STRAY)
+        labels = divided_at_gaps(labels, list(joined.edges), z, mass, covariance)
     border = Border(z, mass, variance, BASIN_WIDTH)
     border.add_edges(lambda i, j: labels[i] == labels[j] != STRAY)
     found = np.where(labels == STRAY, STRAY, border.basins())

@@ -10,8 +10,9 @@ it has too few points to be a cluster, such as outliers, or a cluster that has j
 belongs to no cluster. Otherwise the two are one cluster.
 
 Then clusters are divided: in few dimensions, where the border shows valleys, the basins of the
-density are proposed, and judged alike; in many, halves are, and judged on the line. There, unless
-masses fade, clusters that overlap are found as parts of one (`parts`).
+density are proposed, and judged alike; in many, halves are, and judged on the line. Unless masses
+fade, clusters are also divided at gaps that the density does not show (`gaps`), and in many
+dimensions clusters that overlap are found as parts of one (`parts`).
 """
 
 from typing import NamedTuple
@@ -29,6 +30,7 @@ from spclust.auto.clusters.border import (
     local_distances,
 )
 from spclust.auto.clusters.cut import automatic_clusters
+from spclust.auto.clusters.gaps import divide_by_gaps
 from spclust.auto.clusters.parts import divide_into_parts
 from spclust.auto.clusters.separation import Placement, divide_by_halves, separation_of
 from spclust.jit.decorators import allocating, kernel
@@ -109,6 +111,8 @@ def separate_groups(
     labels = merge_groups(proposed, placed, field, Rules(limit, True, 0.0, True))
     if d > RESOLVED:
         return divide_by_halves(labels, placed, limit, _OF_HALVES)
+    if d > 1 and not fades:
+        labels = divide_by_gaps(labels, squares, placed)
     shapes = kernel_shapes(_BASIN_WIDTH * local, variance, d)
     field = field_of(squares, mass, shapes, labels, True)
     # With a half-life, the remains of clusters that have changed are peaks, too.
