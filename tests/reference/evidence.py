@@ -31,7 +31,7 @@ def clusters_by_evidence(z, mass, covariance, *, fades):
         return labels if fades else divided_into_parts(labels, z, mass, covariance, limit)
     if z.shape[1] > 1 and not fades:
         joined = Border(z, mass, variance, BASIN_WIDTH)
-        joined.add_edges(lambda i, j: labels[i] == labels[j] != STRAY)
+        joined.add_edges(lambda i, j: True)
         labels = divided_at_gaps(labels, list(joined.edges), z, mass, covariance)
     border = Border(z, mass, variance, BASIN_WIDTH)
     border.add_edges(lambda i, j: labels[i] == labels[j] != STRAY)
@@ -142,15 +142,17 @@ class Border:
     def add_edges(self, wanted):
         """Edges (i, j) of structures for which wanted(i, j) is true, if no third one is between.
 
-        One of the two is among the nearest of the other.
+        One of the two is among the nearest of the other. Of copies, the first one has all edges.
         """
         z, squares = self.z, self.squares
+        first = squares.argmin(axis=1)
         far = np.sort(squares, axis=1)[:, min(NEAREST, len(z) - 1)]
         for i in range(len(z)):
             for j in range(i):
                 in_ball = squares[i] + squares[j] < squares[i, j]
                 in_ball[[i, j]] = False
                 near = squares[i, j] <= max(far[i], far[j])
+                near &= first[i] == j or (first[i] == i and first[j] == j)
                 if near and wanted(i, j) and not in_ball.any():
                     places = [z[i] + t * (z[j] - z[i]) for t in ON_EDGE]
                     at = [self.kernels(np.sum((z - x) ** 2, axis=1)) for x in places]

@@ -41,7 +41,7 @@ def part_apart(members, gap, mass):
     if few or mass[members].sum() < POINTS * members.sum():
         return None
     usual = np.median(list(gap.values()))
-    spread = OF_NORMAL * np.median(np.abs(np.array(list(gap.values())) - usual))
+    deviation = OF_NORMAL * np.median(np.abs(np.array(list(gap.values())) - usual))
     node = {i: frozenset([i]) for i in np.flatnonzero(members)}
     most, found = APART, None
     while True:
@@ -54,14 +54,14 @@ def part_apart(members, gap, mass):
         nodes = min(borders, key=lambda pair: np.mean(borders[pair]))
         first = next(node[i] for i, j in gap if {node[i], node[j]} == nodes)  # a tie: of both
         a, b = first, next(n for n in nodes if n != first)
-        apart = distance_apart(a, b, gap, usual, spread)
+        apart = distance_apart(a, b, gap, usual, deviation)
         if apart > most and min(len(a), len(b)) >= FEWEST:
             most, found = apart, a if len(a) < len(b) else b
         for i in a | b:
             node[i] = a | b
 
 
-def distance_apart(a, b, gap, usual, spread):
+def distance_apart(a, b, gap, usual, deviation):
     """How much wider gaps are between two nodes than inside, near the border."""
     border = {e: x for e, x in gap.items() if set(e) <= a | b and (e[0] in a) != (e[1] in a)}
     near = {i for e in border for i in e}
@@ -70,5 +70,5 @@ def distance_apart(a, b, gap, usual, spread):
         for side in (a, b)
     ]
     wider = np.mean(list(border.values())) - max(map(np.mean, sides))
-    error = spread * np.sqrt(1.0 / len(border) + 1.0 / min(map(len, sides)))
+    error = deviation * np.sqrt(1.0 / len(border) + 1.0 / min(map(len, sides)))
     return wider / max(error, 1e-300) if len(border) >= EDGES and wider > WIDE else 0.0

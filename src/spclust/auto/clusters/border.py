@@ -45,23 +45,21 @@ class Field(NamedTuple):
 
 
 def field_of(
-    squares: Floats, mass: Floats, shapes: tuple[Floats, Floats], labels: Integers, inside: bool
+    squares: Floats, mass: Floats, shapes: tuple[Floats, Floats], edges: Integers
 ) -> Field:
-    """The density of structures with squared distances (k, k) and masses (k,).
+    """The density of structures with squared distances (k, k) and masses (k,), and on edges (m, 2).
 
-    With kernels of these shapes: squared widths (k,) and heights (k,). On edges of one cluster, if
-    `inside`; otherwise of different groups.
+    With kernels of these shapes: squared widths (k,) and heights (k,).
     """
-    return Field(*densities(squares, mass, *shapes, labels, inside))
+    return Field(*densities(squares, mass, *shapes, edges))
 
 
 @kernel
 def densities(
-    squares: Floats, mass: Floats, widths: Floats, heights: Floats, labels: Integers, inside: bool
+    squares: Floats, mass: Floats, widths: Floats, heights: Floats, edges: Integers
 ) -> tuple[Floats, Floats, Integers, Floats, Floats, Floats]:
     """The arrays of a `Field`."""
     density, at_nodes = at_structures(squares, mass, widths, heights)
-    edges = edges_of(squares, labels, inside)
     lowest, at_edges, weights = passages(squares, mass, widths, heights, edges)
     return density, at_nodes, edges, lowest, at_edges, weights
 
@@ -134,19 +132,21 @@ def write_kernels(
     return density
 
 
-@allocating
-def edges_of(squares: Floats, labels: Integers, inside: bool) -> Integers:
-    """Edges (m, 2) of structures with no third one in the ball over them.
+@kernel
+def edges_of(squares: Floats) -> Integers:
+    """Edges (m, 2) of structures with no third one in the ball over them, the later one first.
 
-    Of one cluster, if `inside`; otherwise of different groups. One of the two is among the nearest
-    of the other: in many dimensions nearly all balls are empty.
+    One of the two is among the nearest of the other: in many dimensions nearly all balls are empty.
+    A copy, of a structure in the same place, has an edge to the first one there, which has all
+    others.
     """
-    k = labels.size
+    k = squares.shape[0]
     edges, many = np.empty((k * (k - 1) // 2, 2), np.int64), 0
-    far, left = np.empty(k), np.empty(k)
+    far, left, first = np.empty(k), np.empty(k), np.empty(k, np.int64)
     for i in range(k):
         for j in range(k):
             left[j] = squares[i, j]
+        first[i] = place_of_smallest(left)
         far[i] = 0.0
         for _ in range(min(_NEAREST + 1, k)):  # itself, too
             j = place_of_smallest(left)
@@ -154,7 +154,7 @@ def edges_of(squares: Floats, labels: Integers, inside: bool) -> Integers:
             left[j] = np.inf
     for i in range(k):
         for j in range(i):
-            wanted = labels[i] == labels[j] >= 0 if inside else labels[i] != labels[j]
+            wanted = first[i] == j or (first[i] == i and first[j] == j)
             near = squares[i, j] <= max(far[i], far[j])
             if near and wanted and ball_is_empty(i, j, squares):
                 edges[many, 0], edges[many, 1] = i, j

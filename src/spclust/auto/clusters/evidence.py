@@ -25,6 +25,7 @@ from spclust.auto.clusters.border import (
     Field,
     basins,
     border_separation,
+    edges_of,
     field_of,
     kernel_shapes,
     local_distances,
@@ -105,16 +106,19 @@ def separate_groups(
     k, d = placed.z.shape
     mass, squares = placed.mass, distances(placed.z) ** 2
     limit = limit_of(k)
-    local = local_distances(squares, mass)
+    local, edges = local_distances(squares, mass), edges_of(squares)
     shapes = kernel_shapes(_WIDTH * local, variance, d)
-    field = field_of(squares, mass, shapes, proposed, False)
+    across = proposed[edges[:, 0]] != proposed[edges[:, 1]]
+    field = field_of(squares, mass, shapes, edges[across])
     labels = merge_groups(proposed, placed, field, Rules(limit, True, 0.0, True))
     if d > RESOLVED:
         return divide_by_halves(labels, placed, limit, _OF_HALVES)
     if d > 1 and not fades:
-        labels = divide_by_gaps(labels, squares, placed)
+        labels = divide_by_gaps(labels, edges, squares, placed)
     shapes = kernel_shapes(_BASIN_WIDTH * local, variance, d)
-    field = field_of(squares, mass, shapes, labels, True)
+    of_both = labels[edges]
+    inside = (of_both[:, 0] == of_both[:, 1]) & (of_both[:, 0] != _STRAY)
+    field = field_of(squares, mass, shapes, edges[inside])
     # With a half-life, the remains of clusters that have changed are peaks, too.
     rules = Rules(limit, not fades, _CHOSEN, False)
     return merge_groups(basins(field, labels), placed, field, rules)
@@ -134,10 +138,14 @@ def merge_groups(groups: Integers, placed: Placement, field: Field, rules: Rules
     for i in range(many):
         masses[i] = 0.0
         for j in range(many):
-            ratio[i, j], valley[i, j], touching[i, j] = np.inf, 1.0, True
+            ratio[i, j], valley[i, j], touching[i, j] = np.inf, 1.0, False
     for i in range(k):
         if labels[i] >= 0:
             masses[labels[i]] += mass[i]
+    for e in range(field.edges.shape[0]):
+        a, b = labels[field.edges[e, 0]], labels[field.edges[e, 1]]
+        if a != b and min(a, b) >= 0:
+            touching[max(a, b), min(a, b)] = True
     changed = -1  # all pairs at first, then those of one group
     while True:
         for i in range(many):

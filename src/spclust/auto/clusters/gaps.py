@@ -1,7 +1,7 @@
 """Gaps: parts of a cluster that touch nowhere, though they are as near as neighbours are.
 
 The density of `border` is smooth over the distance of neighbours: a gap that is no wider does not
-show in it. But structures have widths. Points that are spread evenly reach sqrt(3) standard
+show in it. But structures have widths. Evenly distributed points reach sqrt(3) standard
 deviations to either side of their mean. The gap of two neighbours is the logarithm of their
 distance, divided by the reach of both along it: about 0 where structures tile a density, however
 dense it is there. Two parts are apart if the mean gap on their border is wider than that of the
@@ -14,7 +14,6 @@ until all are one. Where most is apart, a cluster is divided, and its parts are 
 import numpy as np
 
 from spclust.array_types import Booleans, Floats, Integers
-from spclust.auto.clusters.border import edges_of
 from spclust.auto.clusters.separation import Placement, in_coordinates, variance_along
 from spclust.jit.decorators import allocating, kernel
 
@@ -29,16 +28,17 @@ _TINY = 1e-300
 
 
 @kernel
-def divide_by_gaps(labels: Integers, squares: Floats, placed: Placement) -> Integers:
+def divide_by_gaps(
+    labels: Integers, edges: Integers, squares: Floats, placed: Placement
+) -> Integers:
     """Labels (k,) after clusters (k,) of structures were divided at their gaps; -1 stays.
 
-    `squares` (k, k) are the squared distances of the structures.
+    `edges` (m, 2) join neighbours, `squares` (k, k) are the squared distances of the structures.
     """
     divided, label, many = np.empty_like(labels), 0, 0
     for i in range(labels.size):
         divided[i] = labels[i]
         many = max(many, labels[i] + 1)
-    edges = edges_of(squares, labels, True)
     gap = gaps_of(edges, squares, placed)
     while label < many:
         part = part_apart(label, divided, edges, gap, placed.mass)
@@ -106,7 +106,7 @@ def part_apart(
         return found
     inside, gaps = inside[:own], gaps[:own]
     usual = median(gaps)
-    spread = _OF_NORMAL * median(np.abs(gaps - usual))
+    deviation = _OF_NORMAL * median(np.abs(gaps - usual))
     most = _APART
     while True:
         a, b, least = -1, -1, np.inf
@@ -116,7 +116,7 @@ def part_apart(
                 a, b, least = i, j, total[i, j] / count[i, j]
         if a < 0:
             return found
-        apart = distance_apart(a, b, node, inside, gaps, usual, spread)
+        apart = distance_apart(a, b, node, inside, gaps, usual, deviation)
         of_a, of_b = 0, 0
         for i in range(k):
             of_a, of_b = of_a + int(node[i] == a), of_b + int(node[i] == b)
@@ -133,7 +133,7 @@ def part_apart(
 
 @allocating
 def distance_apart(
-    a: int, b: int, node: Integers, edges: Integers, gap: Floats, usual: float, spread: float
+    a: int, b: int, node: Integers, edges: Integers, gap: Floats, usual: float, deviation: float
 ) -> float:
     """How much wider gaps are between two nodes than inside, near the border.
 
@@ -157,7 +157,7 @@ def distance_apart(
             total[side] += gap[e]
             count[side] += 1.0
     wider = wide / max(many, 1) - max(total[0] / count[0], total[1] / count[1])
-    error = spread * np.sqrt(1.0 / max(many, 1) + 1.0 / min(count[0], count[1]))
+    error = deviation * np.sqrt(1.0 / max(many, 1) + 1.0 / min(count[0], count[1]))
     return wider / max(error, _TINY) if many >= _EDGES and wider > _WIDE else 0.0
 
 

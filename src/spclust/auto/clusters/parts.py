@@ -13,9 +13,10 @@ middle, within the distance of the centres, count as well, on the side where the
 import numpy as np
 
 from spclust.array_types import Integers
-from spclust.auto.clusters.separation import Placement, centre, separation_of, square_distance
+from spclust.auto.clusters.separation import Placement, centre, separation_of
 from spclust.auto.clusters.ward import ward_merges
 from spclust.jit.decorators import allocating, kernel, outlined
+from spclust.numerics.euclidean_distances import square_distance
 
 _FEWEST = 6  # structures of each of two branches that are apart
 _DEEP = 0.5  # of the lower peak, what the valley between them may have at most

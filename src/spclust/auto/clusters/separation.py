@@ -22,6 +22,7 @@ from spclust.array_types import Booleans, Floats, Integers
 from spclust.auto.clusters.border import RIPPLE
 from spclust.jit.decorators import allocating, kernel, outlined
 from spclust.numerics.cholesky import dot
+from spclust.numerics.euclidean_distances import square_distance
 
 _PLACES = 41  # along the line, where the density is computed
 _NEGLIGIBLE = 40.0  # e^-40 is no density
@@ -135,13 +136,32 @@ def separation(place: Floats, variance: Floats, n: Floats, second: Booleans) -> 
     K, density = np.empty((_PLACES, k)), np.empty(_PLACES)
     for g in range(_PLACES):
         density[g] = 0.0
-        for i in range(k):
-            width = variance[i] + bandwidth
-            offset = low + g * step - place[i]
-            x = 0.5 * offset * offset / width
-            K[g, i] = np.exp(-x) / np.sqrt(width) if x < _NEGLIGIBLE else 0.0
+    for i in range(k):
+        write_normal_density((low - place[i]) / step, variance[i] + bandwidth, step, K[:, i])
+        for g in range(_PLACES):
             density[g] += n[i] * K[g, i]
     return deepest_valley(density, K, n)
+
+
+@outlined
+def write_normal_density(start: float, width: float, step: float, K: Floats) -> None:
+    """A normal density of variance `width` at `start`, in steps, and all places (m,) after it.
+
+    From one place to the next it changes by a factor, which itself changes by a factor: four
+    exponentials are enough. Modified in place: K.
+    """
+    nearest = int(min(max(-start, 0.0) + 0.5, K.size - 1.0))
+    offset, square = start + nearest, step * step / width
+    change = np.exp(-square)
+    x = 0.5 * offset * offset * square
+    K[nearest] = np.exp(-x) / np.sqrt(width) if x < _NEGLIGIBLE else 0.0
+    up, down = np.exp(-square * (0.5 + offset)), np.exp(-square * (0.5 - offset))
+    for g in range(nearest + 1, K.size):
+        K[g] = K[g - 1] * up
+        up *= change
+    for g in range(nearest - 1, -1, -1):
+        K[g] = K[g + 1] * down
+        down *= change
 
 
 @allocating
@@ -222,15 +242,6 @@ def weightiest(label: int, labels: Integers, placed: Placement, place: Floats) -
             if weight > most:
                 best, most = i, weight
     return best
-
-
-@outlined
-def square_distance(a: Floats, b: Floats) -> float:
-    """Squared distance of two places."""
-    total = 0.0
-    for c in range(a.size):
-        total += (a[c] - b[c]) * (a[c] - b[c])
-    return total
 
 
 def are_apart(half: Integers, placed: Placement, limit: float, share: float) -> bool:

@@ -4,6 +4,7 @@ import numpy as np
 
 from spclust.array_types import Booleans, Floats, Integers
 from spclust.jit.decorators import kernel, outlined
+from spclust.numerics.euclidean_distances import square_distance
 
 
 @kernel
@@ -65,8 +66,5 @@ def cheapest_after(
 @outlined
 def ward_cost(i: int, j: int, centre: Floats, weight: Floats) -> float:
     """What merging two groups adds to the sum of squares."""
-    total = 0.0
-    for c in range(centre.shape[1]):
-        offset = centre[i, c] - centre[j, c]
-        total += offset * offset
-    return weight[i] * weight[j] / (weight[i] + weight[j]) * total
+    share = weight[i] * weight[j] / (weight[i] + weight[j])
+    return share * square_distance(centre[i], centre[j])
