@@ -9,7 +9,7 @@ from spclust.auto.clusters.stability import stability
 from spclust.inspection.findings import STRUCTURES_FOR_EACH, Evidence, Finding, number
 from spclust.stream.automatic_stream import AutomaticStream
 
-_STABLE = 0.8  # of the mass, in the same clusters: all of the development sets below it were wrong
+_STABLE = 0.8  # of the mass, in the same clusters: most development sets below it are wrong
 _REMEMBERED = 8.0  # points of a cluster: with fewer it is gone after three half-lives
 _SHOWN = 3  # features of a place
 _OLD = 3.0  # half-lives, after which a cluster is not new any more
