@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import typer
 
-from spclust.tables.table_error import TableError, TableOptionError, sentence_of
+from spclust.tables.table_error import TableError, TableOptionError, printable, sentence_of
 
 FAILED = 1  # data, files, models; Typer's own exit code for wrong options is 2
 INTERRUPTED = 130  # by Ctrl-C: 128 plus the number of the signal, as in shells
@@ -33,7 +33,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             _discard_output()
             raise typer.Exit(PIPE_CLOSED) from None
         except TableOptionError as error:
-            raise typer.BadParameter(str(error)) from None
+            raise typer.BadParameter(printable(str(error))) from None
         except (
             *(CommandError, TableError, ValueError, TypeError),
             *(ImportError, OSError, MemoryError),
@@ -57,7 +57,7 @@ def _missing_package(error: BaseException) -> str | None:
 
 def say(sentence: str) -> None:
     """Print a sentence on standard error, in one line."""
-    typer.echo(f"spclust: {sentence}", err=True)
+    typer.echo(f"spclust: {printable(sentence)}", err=True)
 
 
 def _discard_output() -> None:

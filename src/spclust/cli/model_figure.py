@@ -6,6 +6,7 @@ from pathlib import Path
 from spclust.array_types import Floats
 from spclust.cli.exit_codes import CommandError
 from spclust.cli.prepared_model import PreparedModel
+from spclust.tables.table_error import printable
 
 
 def require_drawable(columns: int) -> None:
@@ -32,7 +33,8 @@ def draw(prepared: PreparedModel, path: Path, points: Floats | None = None) -> N
     try:
         plot.structures(prepared.model, points, ax=ax)
         names, preparation = prepared.names(), prepared.preparation
-        ax.set(xlabel=names[0], ylabel=names[1])
+        ax.set_xlabel(printable(names[0]), parse_math=False)  # $ is no formula here
+        ax.set_ylabel(printable(names[1]), parse_math=False)
         if preparation.centre is not None and preparation.deviation is not None:
             for i, axis in enumerate((ax.xaxis, ax.yaxis)):
                 centre, deviation = float(preparation.centre[i]), float(preparation.deviation[i])
