@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spclust import SPC
 from spclust.tables import ReadOptions, TableError, read_batches
 from spclust.tables.chunks import Columns
 from spclust.tables.csv_reader import Records
@@ -93,7 +94,8 @@ def test_fuzzed_files_end_as_they_should(tmp_path):
     assert fuzz.inputs.outcome("a.csv", b"x\n1\n", ["nothing"], str(tmp_path)).problem is not None
 
 
-TEXTS = st.text(st.sampled_from('",\r\n 1ab'), max_size=40)
+PIECES = ('"', ",", "\r", "\n", " ", "1", "a", '1,a"b\n', '1,"a\nb"\n', '1,"a""b"c\r\n', '1,"')
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 
 
 @examples(100)
@@ -134,12 +136,12 @@ def expected_names(text, delimiter):
 
 
 def test_an_inch_mark_does_not_hold_back_the_rest_of_the_file(tmp_path):
-    (tmp_path / "a.csv").write_text("x,name\n" + '1,5" pipe\n' * 1000)
+    (tmp_path / "a.csv").write_text('x,name\n1,5" pipe\n' + "1,pipe\n" * 999)
     options = ReadOptions(read_bytes=1000)
     reader = open_reader(str(tmp_path / "a.csv"), options, follow=False, stopped=lambda: False)
     sizes = [len(chunk.row) for chunk in reader.chunks(Columns(("x",), ("name",)), None)]
     reader.close()
-    assert max(sizes) <= 101
+    assert max(sizes) <= 1000 / len("1,pipe\n") + 1
     assert sum(sizes) == 1000
 
 
@@ -250,3 +252,31 @@ def test_messages_of_pyarrow_have_no_control_characters(tmp_path):
     assert said(tmp_path / "a.parquet").isprintable()
     with pytest.raises(TableError, match=r"a\.parquet"):
         list(read_batches([str(tmp_path / "a.parquet")]))
+
+
+def huge(path):
+    """A file of numbers near the largest float, and the rows in it."""
+    X = np.random.default_rng(0).normal(size=(300, 2)).clip(-3, 3) * 1.7e307
+    np.savetxt(path, X, delimiter=",", header="x,y", comments="")
+    return X
+
+
+@pytest.mark.parametrize("options", [(), ("--standardise",), ("--scale", "1")], ids=str)
+def test_huge_numbers_lead_to_no_warnings(options, tmp_path):
+    """Warnings are errors in tests."""
+    path, events = tmp_path / "a.csv", tmp_path / "e.ndjson"
+    huge(path)
+    summary("cluster", path, "--events", events, "--save", tmp_path / "m.spc", *options)
+    assert "rows: " in run("info", tmp_path / "m.spc", "--structures").stdout
+    told = [json.loads(line) for line in events.read_text().splitlines()]
+    assert all(np.isfinite(list(event["centre"].values())).all() for event in told)
+
+
+def test_huge_numbers_lead_to_no_warnings_in_python(tmp_path):
+    X = huge(tmp_path / "a.csv")
+    model = SPC().fit(X)
+    assert isinstance(model.diagnose(), list)
+    path = tmp_path / "b.csv"
+    path.write_text("x\n" + "1\n2\n" * 5 + "1.7e308\n")
+    text = said(path, "--standardise", "--warmup", "5", "--batch", "10")
+    assert "b.csv', row 11: X contains infinity" in text

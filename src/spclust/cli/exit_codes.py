@@ -3,14 +3,18 @@
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from types import FrameType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
 from spclust.tables.table_error import TableError, TableOptionError, printable, sentence_of
+
+if TYPE_CHECKING:
+    from spclust.array_types import Integers
 
 FAILED = 1  # data, files, models; Typer's own exit code for wrong options is 2
 INTERRUPTED = 130  # by Ctrl-C: 128 plus the number of the signal, as in shells
@@ -46,6 +50,16 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(INTERRUPTED) from None
 
     return run
+
+
+@contextmanager
+def named_rows(path: str, row: "Integers") -> Iterator[None]:
+    """Raise a ValueError about rows (n,), by number, as one that names them and their file."""
+    try:
+        yield
+    except ValueError as error:
+        place = f"row {row[0]:,}" if len(row) == 1 else f"rows {row[0]:,} to {row[-1]:,}"
+        raise CommandError(f"{path!r}, {place}: {error}") from error
 
 
 def _missing_package(error: BaseException) -> str | None:

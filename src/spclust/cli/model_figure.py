@@ -1,5 +1,6 @@
 """A figure of a model of two columns."""
 
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -21,6 +22,14 @@ def require_drawable(columns: int) -> None:
 
 def draw(prepared: PreparedModel, path: Path, points: Floats | None = None) -> None:
     """Draw structures, clusters and, if given, points (n, 2) in the units of the model."""
+    with warnings.catch_warnings(action="ignore"):  # huge numbers, characters that no font has
+        try:
+            _draw(prepared, path, points)
+        except ValueError as error:
+            raise CommandError(f"{str(path)!r} cannot be drawn: {error}") from error
+
+
+def _draw(prepared: PreparedModel, path: Path, points: Floats | None) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
