@@ -149,7 +149,8 @@ class TextFile:
         pending, paused = bytearray(), False
         while True:
             # The size doubles while a record goes on, so that the time is linear in its length.
-            state = self._fill(pending, max(size, len(pending)))
+            longer = min(len(pending), _LONGEST_RECORD - len(pending))
+            state = self._fill(pending, max(size, longer))
             stopped, final = self.stopped(), self._is_final(state)
             if stopped and not self.follow:
                 return
