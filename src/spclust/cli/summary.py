@@ -64,7 +64,7 @@ def table_of(records: list[dict[str, Any]]) -> Table:
 
 
 def column_head(name: str) -> Text:
-    """Name of a column as it is, where Rich would look for markup in it."""
+    """Name of a column as it is: Rich would take [x] for markup."""
     return Text(printable(name))
 
 
