@@ -107,8 +107,9 @@ _Mutation = Callable[[np.random.Generator, bytearray], bytearray]
 
 
 def _flip(rng: np.random.Generator, data: bytearray) -> bytearray:
-    """A few bytes replaced."""
-    for at in rng.integers(0, max(len(data), 1), rng.integers(1, 9)):
+    """A few bytes replaced: anywhere, or near the end, where footers are."""
+    first = max(len(data) - 1500, 0) if rng.random() < 0.5 else 0
+    for at in rng.integers(first, max(len(data), 1), rng.integers(1, 9)):
         data[at : at + 1] = bytes([rng.integers(256)])
     return data
 

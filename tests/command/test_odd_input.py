@@ -2,6 +2,7 @@
 
 import json
 import struct
+from contextlib import suppress
 
 import fuzz.inputs
 import numpy as np
@@ -280,3 +281,14 @@ def test_huge_numbers_lead_to_no_warnings_in_python(tmp_path):
     path.write_text("x\n" + "1\n2\n" * 5 + "1.7e308\n")
     text = said(path, "--standardise", "--warmup", "5", "--batch", "10")
     assert "b.csv', row 11: X contains infinity" in text
+
+
+def test_a_damaged_footer_of_parquet_does_not_end_the_process(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"x": [1.0, 2.0], "name": ["a", "b"]}), path, compression="none")
+    data = path.read_bytes()
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    for at in range(footer, footer + 100):
+        path.write_bytes(data[:at] + b"\0" + data[at + 1 :])
+        with suppress(TableError):
+            list(read_batches([str(path)], ["x"], extra=["name"]))

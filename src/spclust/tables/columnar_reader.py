@@ -19,6 +19,7 @@ from spclust.tables.text_file import NOT_THE_INPUT, TextFile
 
 _MOST_CELLS = 50_000  # read at a time, which limits the memory for wide tables
 _MOST_ROWS = 50_000
+_IDENTITY = 4096  # bytes at the beginning whose digest identifies a Parquet file
 _MAGIC = b"ARROW1\0\0"  # an IPC file is these bytes, a stream, and a footer
 
 
@@ -172,10 +173,16 @@ class ParquetBatches:
         return self._bytes * row // max(int(self._file.metadata.num_rows), 1)
 
     def identity(self) -> str:
-        """Schema, and metadata of the first row group with its statistics."""
+        """Schema, size of the first row group, and digest of the first bytes.
+
+        PyArrow's metadata of columns is not used: it ends the process if that is damaged.
+        """
         metadata = self._file.metadata
-        first = metadata.row_group(0).to_dict() if metadata.num_row_groups else ""
-        return f"{self.schema.remove_metadata()} {first}"
+        group = metadata.row_group(0) if metadata.num_row_groups else None
+        size = (group.num_rows, group.total_byte_size) if group else ()
+        with open(self._path, "rb") as file:
+            start = hashlib.sha256(file.read(_IDENTITY)).hexdigest()
+        return f"{self.schema.remove_metadata()} {size} {start}"
 
     def close(self) -> None:
         """Close the file."""
