@@ -252,6 +252,36 @@ def test_a_point_that_is_refused_takes_no_time():
     assert live_state(first) == live_state(second)
 
 
+@pytest.mark.parametrize("first", [2**53 + 1, 1_700_000_000_000_000_001, -(2**53) - 1, 10**400])
+def test_integers_that_a_float_would_round_are_refused(first):
+    """Nanoseconds since 1970 would be rounded to multiples of 256."""
+    X, stamps = clusters(3), [first, first + 1, first + 2]
+    kinds = [stamps, np.array(stamps, dtype=object)]
+    if abs(first) < 2**63:
+        kinds += [np.array(stamps), np.ma.masked_array(stamps), pd.Series(stamps, dtype="Int64")]
+    for t in kinds:
+        with pytest.raises(ValueError, match=r"t holds -?1?\d+.*, but integers above 2\*\*53"):
+            SPC(5).fit(X, t=t)
+    model = SPC(5).fit(X, t=np.array([0.0, 1.0, 2.0]) - 1e19)
+    before = model.to_bytes()
+    for t in (first, np.array([first] * 3)):
+        with pytest.raises(ValueError, match="integers above"):
+            model.partial_fit(X, t=t)
+    with pytest.raises(ValueError, match="integers above"):
+        model.learn_one(X[0], t=first)
+    stream = spclust.river.SPC(n_structures=5, scale=1.0)
+    stream.learn_one({"x": 1.0, "y": 2.0}, t=-1e19)
+    with pytest.raises(ValueError, match="integers above"):
+        stream.learn_one({"x": 1.0, "y": 2.0}, t=first)
+    assert model.to_bytes() == before
+    if abs(first) < 2**63:
+        model.partial_fit(X, t=np.array(stamps) - first)
+        model.learn_one(X[0], t=2**53)
+        dates = np.array(stamps).astype("datetime64[ns]")
+        for t in (dates, np.ma.masked_array(dates)):
+            assert SPC(5).fit(X, t=t)._stream.clock == pytest.approx(first / 1e9)
+
+
 def test_stamps_of_many_kinds_and_of_any_size():
     X, day = clusters(3), dt.date(2026, 1, 1)
     for t in (
@@ -260,7 +290,7 @@ def test_stamps_of_many_kinds_and_of_any_size():
         [dt.timedelta(seconds=1)] * 3,
     ):
         SPC(5).fit(X, t=t)
-    for t in ([pd.NaT] * 3, [10**400] * 3, np.ma.masked_array([1.0, 2.0, 3.0], [0, 1, 0])):
+    for t in ([pd.NaT] * 3, [1, np.inf, 3], np.ma.masked_array([1.0, 2.0, 3.0], [0, 1, 0])):
         with pytest.raises(ValueError, match="no finite time stamp"):
             SPC(5).fit(X, t=t)
     old = SPC(10).fit(clusters(3000), t=np.linspace(0, 1e300, 3000))

@@ -156,6 +156,7 @@ def _axes(model: SPC, ax: Axes | None) -> Axes:
     return plt.gca() if ax is None else ax
 
 
+@np.errstate(over="ignore", invalid="ignore")  # Matplotlib refuses limits that are infinite
 def _extent(model: SPC, points: Rows | None) -> tuple[float, float, float, float]:
     """Left, right, bottom, top of a figure with room for all outlines and points."""
     table = model.structures_

@@ -29,6 +29,7 @@ class Clocked(Protocol):
     clock: Any
 
 
+EXACT = 2**53  # integers up to here are exact as floats
 NO_ROWS = np.empty(0)
 NO_ROWS.flags.writeable = False  # kernels are compiled for rows that may not be written to
 
@@ -124,5 +125,5 @@ def can_follow(t: Any, s: Clocked) -> bool:
 
     Anything else may still be converted to one by the slow path.
     """
-    plain = isinstance(t, float) or type(t) is int
+    plain = isinstance(t, float) or (type(t) is int and -EXACT <= t <= EXACT)
     return plain and s.timed and bool(s.clock <= t < np.inf)

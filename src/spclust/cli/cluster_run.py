@@ -11,7 +11,7 @@ from spclust.cli.checkpoint import (
     require_same_run,
     write_checkpoint,
 )
-from spclust.cli.exit_codes import CommandError, StopSignal, say
+from spclust.cli.exit_codes import CommandError, StopSignal, named_rows, say
 from spclust.cli.labels import Scores, label_table
 from spclust.cli.model_figure import draw, require_drawable
 from spclust.cli.model_options import new_model, track_by_default
@@ -171,8 +171,9 @@ class ClusterRun:
     def _add(self, batch: Batch) -> None:
         """Learn a batch, and write its labels, events and bad rows."""
         self.bad.add(batch.bad)
-        if len(batch.values):
-            self._learn(batch)
+        if len(batch.values) and batch.end is not None:
+            with named_rows(self.paths[batch.end.file], batch.row):
+                self._learn(batch)
         self.rows += len(batch.values)
         if batch.end is not None:
             self._position, self._bad_state = batch.end, self.bad.state()

@@ -3,14 +3,18 @@
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from types import FrameType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
-from spclust.tables.table_error import TableError, TableOptionError, sentence_of
+from spclust.tables.table_error import TableError, TableOptionError, printable, sentence_of
+
+if TYPE_CHECKING:
+    from spclust.array_types import Integers
 
 FAILED = 1  # data, files, models; Typer's own exit code for wrong options is 2
 INTERRUPTED = 130  # by Ctrl-C: 128 plus the number of the signal, as in shells
@@ -33,7 +37,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             _discard_output()
             raise typer.Exit(PIPE_CLOSED) from None
         except TableOptionError as error:
-            raise typer.BadParameter(str(error)) from None
+            raise typer.BadParameter(printable(str(error))) from None
         except (
             *(CommandError, TableError, ValueError, TypeError),
             *(ImportError, OSError, MemoryError),
@@ -48,6 +52,16 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+@contextmanager
+def named_rows(path: str, row: "Integers") -> Iterator[None]:
+    """Raise a ValueError about rows (n,), by number, as one that names them and their file."""
+    try:
+        yield
+    except ValueError as error:
+        place = f"row {row[0]:,}" if len(row) == 1 else f"rows {row[0]:,} to {row[-1]:,}"
+        raise CommandError(f"{path!r}, {place}: {error}") from error
+
+
 def _missing_package(error: BaseException) -> str | None:
     """What to install, if the error is that PyArrow, which tables need, is not installed."""
     if isinstance(error, ModuleNotFoundError) and str(error.name).partition(".")[0] == "pyarrow":
@@ -57,7 +71,7 @@ def _missing_package(error: BaseException) -> str | None:
 
 def say(sentence: str) -> None:
     """Print a sentence on standard error, in one line."""
-    typer.echo(f"spclust: {sentence}", err=True)
+    typer.echo(f"spclust: {printable(sentence)}", err=True)
 
 
 def _discard_output() -> None:

@@ -12,6 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from spclust.cli.prepared_model import PreparedModel
+from spclust.cli.summary import column_head
+from spclust.tables.table_error import printable
 
 _EVERY = 0.1  # seconds between two updates
 _HISTORY = 20  # updates that a sparkline shows
@@ -26,7 +28,7 @@ class LiveTable:
     """A live table on a terminal; elsewhere events are printed as lines."""
 
     def __init__(self, prepared: PreparedModel, title: str) -> None:
-        self._prepared, self._title = prepared, title
+        self._prepared, self._title = prepared, printable(title)
         self._console = Console()
         self._live = Live(console=self._console, auto_refresh=False, transient=False)
         self._events: deque[dict[str, Any]] = deque(maxlen=_EVENTS)
@@ -86,7 +88,7 @@ class LiveTable:
             table.add_column(name, justify="left" if name == "lately" else "right")
         columns = prepared.preparation.columns[:_COLUMNS]
         for column in columns:
-            table.add_column(column, justify="right")
+            table.add_column(column_head(column), justify="right")
         seen = set()
         shown = [i for i in np.argsort(-share, kind="stable").tolist() if ids[i] >= 0]
         for i in shown:

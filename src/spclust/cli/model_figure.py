@@ -1,11 +1,13 @@
 """A figure of a model of two columns."""
 
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
 from spclust.array_types import Floats
 from spclust.cli.exit_codes import CommandError
 from spclust.cli.prepared_model import PreparedModel
+from spclust.tables.table_error import printable
 
 
 def require_drawable(columns: int) -> None:
@@ -20,6 +22,14 @@ def require_drawable(columns: int) -> None:
 
 def draw(prepared: PreparedModel, path: Path, points: Floats | None = None) -> None:
     """Draw structures, clusters and, if given, points (n, 2) in the units of the model."""
+    with warnings.catch_warnings(action="ignore"):  # huge numbers, characters that no font has
+        try:
+            _draw(prepared, path, points)
+        except ValueError as error:
+            raise CommandError(f"{str(path)!r} cannot be drawn: {error}") from error
+
+
+def _draw(prepared: PreparedModel, path: Path, points: Floats | None) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
@@ -32,7 +42,8 @@ def draw(prepared: PreparedModel, path: Path, points: Floats | None = None) -> N
     try:
         plot.structures(prepared.model, points, ax=ax)
         names, preparation = prepared.names(), prepared.preparation
-        ax.set(xlabel=names[0], ylabel=names[1])
+        ax.set_xlabel(printable(names[0]), parse_math=False)  # $ is no formula here
+        ax.set_ylabel(printable(names[1]), parse_math=False)
         if preparation.centre is not None and preparation.deviation is not None:
             for i, axis in enumerate((ax.xaxis, ax.yaxis)):
                 centre, deviation = float(preparation.centre[i]), float(preparation.deviation[i])

@@ -33,15 +33,20 @@ class Preparation(NamedTuple):
         They stay fixed: coordinates must not move under a model that has learnt in them. A
         standard deviation of 0 is replaced by 1.
         """
-        deviation = rows.std(axis=0)
-        deviation[(deviation == 0.0) | ~np.isfinite(deviation)] = 1.0
-        return self._replace(centre=rows.mean(axis=0), deviation=deviation)
+        with np.errstate(over="ignore", invalid="ignore"):
+            centre, deviation = rows.mean(axis=0), rows.std(axis=0)
+        if not (np.isfinite(centre).all() and np.isfinite(deviation).all()):  # huge numbers
+            unit = np.maximum(np.abs(rows).max(axis=0), 1.0)
+            centre, deviation = unit * (rows / unit).mean(axis=0), unit * (rows / unit).std(axis=0)
+        deviation[deviation == 0.0] = 1.0
+        return self._replace(centre=centre, deviation=deviation)
 
     def applied(self, rows: Floats) -> Floats:
         """Rows (n, d) in the units of the model."""
         if self.centre is None or self.deviation is None:
             return rows
-        prepared: Floats = (rows - self.centre) / self.deviation
+        with np.errstate(over="ignore"):  # what is not finite then is refused
+            prepared: Floats = (rows - self.centre) / self.deviation
         return prepared
 
     def centres_in_units(self, means: Floats) -> Floats:

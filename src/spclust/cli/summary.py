@@ -6,8 +6,10 @@ from typing import Any, Literal
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from spclust.cli.prepared_model import PreparedModel
+from spclust.tables.table_error import printable
 
 _MOST_COLUMNS = 6  # of centres, as many as fit on a terminal
 _MOST_ROWS = 30
@@ -48,7 +50,7 @@ def table_of(records: list[dict[str, Any]]) -> Table:
     plain = [key for key in records[0] if key not in ("centre", "spread", "nlt", "distance")]
     names = list(records[0]["centre"])[:_MOST_COLUMNS]
     for key in (*plain, *names):
-        table.add_column(key, justify="right")
+        table.add_column(column_head(key), justify="right")
     shown = sorted(records, key=lambda record: -record["count"])[:_MOST_ROWS]
     for record in shown:
         centre = (f"{record['centre'][name]:.4g}" for name in names)
@@ -61,6 +63,11 @@ def table_of(records: list[dict[str, Any]]) -> Table:
     return table
 
 
+def column_head(name: str) -> Text:
+    """Name of a column as it is: Rich would take [x] for markup."""
+    return Text(printable(name))
+
+
 def _shown(value: Any) -> str:
     if value is None:
         return ""
@@ -69,9 +76,10 @@ def _shown(value: Any) -> str:
 
 def print_json(record: dict[str, Any], *, err: bool = False) -> None:
     """Print one JSON object in one line."""
-    Console(stderr=err).print(
-        json.dumps(record, ensure_ascii=False), markup=False, highlight=False, soft_wrap=True
-    )
+    text = json.dumps(record, ensure_ascii=False)
+    if not text.isprintable():
+        text = "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
+    Console(stderr=err).print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def print_table(table: Table, *, err: bool = False) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from spclust.algorithm.kernels import EXACT
 from spclust.array_types import Floats
 
 _EPOCH = np.datetime64(0, "s")
@@ -51,7 +52,8 @@ def checked_times(t: Any, rows: int, last: float | None, *, new: bool) -> Floats
 def as_numbers(t: Any) -> Floats:
     """Numbers as they are, dates as seconds since 1970, without a time zone in UTC."""
     if isinstance(t, np.ma.MaskedArray):
-        t = np.ma.filled(t.astype(float), np.nan)  # which is refused
+        # A masked time stamp is refused, as one that is not finite.
+        t = np.where(np.ma.getmaskarray(t), np.nan, 0.0) if np.ma.is_masked(t) else t.data
     stamps = np.asarray(t)
     if stamps.dtype == object:
         stamps = np.array([_seconds(one) for one in stamps.reshape(-1)]).reshape(stamps.shape)
@@ -62,7 +64,23 @@ def as_numbers(t: Any) -> Floats:
         return stamps / _SECOND
     if stamps.dtype.kind not in "iuf":
         raise TypeError(f"t must be numbers or dates, but holds {stamps.dtype} ({t!r:.60}).")
+    _require_exact(stamps)
     return stamps.astype(np.float64)
+
+
+def _require_exact(stamps: Any) -> None:
+    """Raise ValueError if one of integers, such as nanoseconds since 1970, would be rounded."""
+    for most in (stamps.max(), stamps.min()) if stamps.dtype.kind in "iu" and stamps.size else ():
+        _require_exact_integer(int(most))
+
+
+def _require_exact_integer(stamp: int) -> None:
+    if not -EXACT <= stamp <= EXACT:
+        raise ValueError(
+            f"t holds {stamp!r:.40}, but integers above 2**53 would be rounded: subtract a start "
+            "of your own, the same for all points of the stream, or give dates, such as "
+            "t.astype('datetime64[ns]') for nanoseconds since 1970, whose unit is a second."
+        )
 
 
 def _seconds(stamp: Any) -> float:
@@ -78,8 +96,7 @@ def _seconds(stamp: Any) -> float:
         aware = stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)
         return aware.timestamp()
     if isinstance(stamp, int | float | np.number) and not isinstance(stamp, bool):
-        try:
-            return float(stamp)
-        except OverflowError:
-            return math.inf
+        if isinstance(stamp, int | np.integer):
+            _require_exact_integer(int(stamp))
+        return float(stamp)
     raise TypeError(f"t must be numbers or dates, but holds {stamp!r:.60}.")

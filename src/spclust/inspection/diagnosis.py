@@ -22,6 +22,7 @@ _FEW = 10  # points of a structure that had hardly begun
 _LIGHT = 0.3  # default w_min, 0.01, is this share of 1 / n_structures, by default 30
 
 
+@np.errstate(over="ignore", invalid="ignore")  # distances of huge numbers may be infinite
 def findings(
     stream: AnyStream, labels: Integers, names: Sequence[str], eps: float | str
 ) -> list[Finding]:

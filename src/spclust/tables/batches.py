@@ -18,7 +18,13 @@ from spclust.tables.bad_rows import BadRows
 from spclust.tables.chunks import BadRow, Chunk, Columns, Position
 from spclust.tables.formats import ReadOptions
 from spclust.tables.inputs import expand_inputs
-from spclust.tables.readers import Reader, choose_features, open_reader, require_columns
+from spclust.tables.readers import (
+    Reader,
+    choose_features,
+    named_errors,
+    open_reader,
+    require_columns,
+)
 from spclust.tables.table_error import TableError
 
 _POLL = 0.2  # seconds between two checks whether to go on waiting
@@ -93,15 +99,18 @@ class InputFiles:
             rows = known.row if known else 0
             if reader.names:
                 require_columns((*columns.features, *columns.extra), reader, self.paths[number])
-            for chunk in reader.chunks(columns, known) if reader.names else ():
-                if chunk is None:
-                    yield None
-                    continue
-                rows = chunk.end_row
-                end = Position(number, before, rows, chunk.offset, chunk.offset_row, chunk.identity)
-                if known is not None:
-                    chunk = chunk.since(known.row)
-                yield chunk, end
+            with named_errors(self.paths[number]):
+                for chunk in reader.chunks(columns, known) if reader.names else ():
+                    if chunk is None:
+                        yield None
+                        continue
+                    rows = chunk.end_row
+                    end = Position(
+                        number, before, rows, chunk.offset, chunk.offset_row, chunk.identity
+                    )
+                    if known is not None:
+                        chunk = chunk.since(known.row)
+                    yield chunk, end
             self._opened.pop(number).close()
             before += rows
             if self.stopped():

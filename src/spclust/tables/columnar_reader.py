@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 import numpy as np
@@ -13,11 +14,12 @@ import pyarrow.parquet as pq
 from spclust.tables.cells import is_clean, matrix, parse_cells
 from spclust.tables.chunks import BadRow, Chunk, Columns, Position
 from spclust.tables.inputs import STDIN
-from spclust.tables.table_error import TableError
+from spclust.tables.table_error import TableError, sentence_of
 from spclust.tables.text_file import NOT_THE_INPUT, TextFile
 
 _MOST_CELLS = 50_000  # read at a time, which limits the memory for wide tables
 _MOST_ROWS = 50_000
+_IDENTITY = 4096  # bytes at the beginning whose digest identifies a Parquet file
 _MAGIC = b"ARROW1\0\0"  # an IPC file is these bytes, a stream, and a footer
 
 
@@ -60,6 +62,8 @@ class ColumnarReader:
     def chunks(self, columns: Columns, since: Position | None) -> Iterator[Chunk | None]:
         """Chunks of rows from a position on."""
         names = list(dict.fromkeys((*columns.features, *columns.extra)))
+        for name in columns.extra:
+            self._require_text(name)
         identity = hashlib.sha256(self._file.identity().encode()).hexdigest()[:32]
         if since and since.identity and since.identity != identity:
             raise TableError(f"{self._path!r} {NOT_THE_INPUT}")
@@ -71,6 +75,17 @@ class ColumnarReader:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+    def _require_text(self, name: str) -> None:
+        """Raise TableError if the cells of a column cannot be written as text."""
+        kind = self._file.schema.field(name).type
+        try:
+            pa.nulls(0, kind).cast(pa.string())
+        except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+            raise TableError(
+                f"{self._path!r}: the cells of column {name!r} ({kind}) cannot be read as text: "
+                "choose another column for --keep and --label."
+            ) from None
 
     def _chunk(self, batch: pa.RecordBatch, first: int, columns: Columns, identity: str) -> Chunk:
         table = pa.table(batch)
@@ -92,6 +107,17 @@ def _as_floats(table: pa.Table, features: tuple[str, ...]) -> pa.Table | None:
     if not all(_is_number(table.schema.field(name).type) for name in features):
         return None
     return pa.table({name: pc.cast(table[name], pa.float64(), safe=False) for name in features})
+
+
+@contextmanager
+def _sound(path: str, place: str) -> Iterator[None]:
+    """Raise TableError, with file and place, if what is read there is damaged."""
+    try:
+        yield
+    except TableError:
+        raise
+    except (pa.ArrowException, OSError, MemoryError, ValueError) as error:
+        raise TableError(f"{path!r} is damaged in {place}: {sentence_of(error)}") from error
 
 
 def _is_number(kind: pa.DataType) -> bool:
@@ -132,7 +158,13 @@ class ParquetBatches:
         size = min(_MOST_ROWS, max(1, _MOST_CELLS // len(columns)))
         if not groups:
             return
-        for batch in self._file.iter_batches(size, groups, columns, use_threads=False):
+        batches = self._file.iter_batches(size, groups, columns, use_threads=False)
+        while True:
+            with _sound(self._path, f"the rows from {first + 1} on"):
+                batch = next(batches, None)
+                if batch is None:
+                    return
+                batch.validate(full=True)
             yield first, batch
             first += len(batch)
 
@@ -141,10 +173,16 @@ class ParquetBatches:
         return self._bytes * row // max(int(self._file.metadata.num_rows), 1)
 
     def identity(self) -> str:
-        """Schema, and metadata of the first row group with its statistics."""
+        """Schema, size of the first row group, and digest of the first bytes.
+
+        PyArrow's metadata of columns is not used: it ends the process if that is damaged.
+        """
         metadata = self._file.metadata
-        first = metadata.row_group(0).to_dict() if metadata.num_row_groups else ""
-        return f"{self.schema.remove_metadata()} {first}"
+        group = metadata.row_group(0) if metadata.num_row_groups else None
+        size = (group.num_rows, group.total_byte_size) if group else ()
+        with open(self._path, "rb") as file:
+            start = hashlib.sha256(file.read(_IDENTITY)).hexdigest()
+        return f"{self.schema.remove_metadata()} {size} {start}"
 
     def close(self) -> None:
         """Close the file."""
@@ -170,10 +208,18 @@ class ArrowBatches:
 
         Batches that end before the row `since` may be left out.
         """
-        first = 0
-        for batch in self._reader:
+        first = number = 0
+        while True:
+            number += 1
+            with _sound(self._text.path, f"record batch {number}"):
+                batch = next(self._reader, None)
+                if batch is None:
+                    return
+                batch = batch.select(columns)
+                # PyArrow trusts a file: offsets out of range would be read as they are.
+                batch.validate(full=True)
             if first + len(batch) > since:
-                yield first, batch.select(columns)
+                yield first, batch
             first += len(batch)
 
     def consumed(self, row: int) -> int:

@@ -141,7 +141,10 @@ def _number(value: Any) -> float | None:
 
 def _object(line: bytes) -> Any:
     try:
-        return json.loads(line)
+        found = json.loads(line)
+        if b"\\u" in line:  # half of a pair of surrogates is no character
+            json.dumps(found, ensure_ascii=False).encode()
+        return found
     except (ValueError, RecursionError):
         return None
 

@@ -1,15 +1,18 @@
 """Readers of tables, opened by their format, and the choice of columns."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Protocol
+
+import pyarrow as pa
 
 from spclust.tables.chunks import Chunk, Columns, Position
 from spclust.tables.columnar_reader import ArrowBatches, ColumnarReader, ParquetBatches
 from spclust.tables.csv_reader import CsvReader, Dialect
 from spclust.tables.formats import Format, ReadOptions, format_of
 from spclust.tables.ndjson_reader import NdjsonReader
-from spclust.tables.table_error import TableError, shortened
+from spclust.tables.table_error import TableError, TableOptionError, sentence_of, shortened
 from spclust.tables.text_file import TextFile
 
 
@@ -31,17 +34,57 @@ class Reader(Protocol):
         ...
 
 
+@contextmanager
+def named_errors(path: str) -> Iterator[None]:
+    """Raise errors of PyArrow, Python and the system as a TableError that names the file."""
+    try:
+        yield
+    except TableError:
+        raise
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise TableError(f"{path!r} cannot be read: {sentence_of(error)}") from error
+    except (pa.ArrowException, ArithmeticError, LookupError, MemoryError, ValueError) as error:
+        raise TableError(f"{path!r} cannot be read: {sentence_of(error)}") from error
+
+
 def open_reader(
     path: str, options: ReadOptions, *, follow: bool, stopped: Callable[[], bool]
 ) -> Reader:
     """Open a file, or standard input, with the reader of its format."""
+    with named_errors(path):
+        reader = _opened(path, options, follow=follow, stopped=stopped)
+    if len(set(reader.names)) < len(reader.names):
+        reader.close()
+        twice = next(name for name in reader.names if reader.names.count(name) > 1)
+        hint = ", or say --no-header if its first row is data" if _is_csv(path, options) else ""
+        raise TableError(f"{path!r} has two columns {twice!r}: give them names of their own{hint}.")
+    return reader
+
+
+def _is_csv(path: str, options: ReadOptions) -> bool:
+    return format_of(path, options.format) in (Format.CSV, Format.TSV)
+
+
+def _opened(
+    path: str, options: ReadOptions, *, follow: bool, stopped: Callable[[], bool]
+) -> Reader:
     kind = format_of(path, options.format)
     if kind is Format.PARQUET:
         return ColumnarReader(path, ParquetBatches(path))
     delimiter = options.delimiter or ("\t" if kind is Format.TSV else ",")
     if len(delimiter) != 1 or len(options.decimal) != 1:
         raise TableError("--delimiter and --decimal are one character each.")
+    if not (delimiter + options.decimal).isascii() or delimiter in '"\r\n':
+        raise TableOptionError("--delimiter and --decimal are ASCII, and no quote or line break.")
     encoding = options.encoding if kind.is_text else "utf-8"
+    try:
+        "".encode(encoding)
+    except (LookupError, ValueError):
+        raise TableOptionError(
+            f"--encoding {encoding!r} is not known: say for instance latin-1, cp1252 or utf-16."
+        ) from None
     text = TextFile(path, encoding, follow=follow, stopped=stopped)
     try:
         if kind is Format.ARROW:
@@ -76,7 +119,8 @@ def choose_features(
         named = split_names(given, reader.names)
         require_columns(named, reader, path)
         return named
-    found = tuple(name for name in reader.numeric_columns() if name not in others)
+    with named_errors(path):
+        found = tuple(name for name in reader.numeric_columns() if name not in others)
     if not found:
         hint = ""
         if len(reader.names) == 1 and any(mark in reader.names[0] for mark in ";\t|"):
@@ -100,4 +144,4 @@ def require_columns(names: Sequence[str], reader: Reader, path: str) -> None:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return shortened([repr(name) for name in names], most=20)
+    return shortened([f"{name!r:.60}" for name in names], most=20)

@@ -24,6 +24,15 @@ def sentence_of(error: BaseException) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
+def printable(text: str) -> str:
+    """Text with all characters escaped that a terminal would obey instead of showing them."""
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode() for each in text
+    )
+
+
 def shortened(names: Sequence[str], most: int = 6) -> str:
     """Names in one line; if there are more than `most`, the first ones and how many follow."""
     text = ", ".join(names[:most])

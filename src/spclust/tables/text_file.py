@@ -28,6 +28,7 @@ NOT_THE_INPUT = (
 )
 
 Stopped = Callable[[], bool]
+Cut = Callable[[bytes | bytearray], int]  # bytes at the beginning that are whole records
 
 
 class _State(Enum):
@@ -133,13 +134,13 @@ class TextFile:
             state = self._fill(pending, max(size, _IDENTITY))
             if state is _State.MORE or self._is_final(state) or self.stopped():
                 break
-            if pending.count(b"\n") > 1:
+            if max(pending.count(b"\n"), pending.count(b"\r")) > 1:
                 break
             time.sleep(_QUIET if state is _State.ENDED else 0.0)
         self.put_back(bytes(pending))
         return bytes(pending)
 
-    def blocks(self, size: int, offset: int, cut: Callable[[bytes], int]) -> Iterator[Block | None]:
+    def blocks(self, size: int, offset: int, cut: Cut) -> Iterator[Block | None]:
         """Blocks of about `size` bytes from an offset on; None when a growing file pauses.
 
         `cut` returns how many bytes at the beginning of its argument are whole records.
@@ -147,11 +148,13 @@ class TextFile:
         self._skip(offset)
         pending, paused = bytearray(), False
         while True:
-            state = self._fill(pending, size)
+            # The size doubles while a record goes on, so that the time is linear in its length.
+            longer = min(len(pending), _LONGEST_RECORD - len(pending))
+            state = self._fill(pending, max(size, longer))
             stopped, final = self.stopped(), self._is_final(state)
             if stopped and not self.follow:
                 return
-            whole = len(pending) if final else cut(bytes(pending))
+            whole = len(pending) if final else cut(pending)
             if whole:
                 yield Block(offset, bytes(pending[:whole]), self.consumed)
                 del pending[:whole]
@@ -224,7 +227,7 @@ def chunks_of(
     size: int,
     since: Position | None,
     start: int,
-    cut: Callable[[bytes], int],
+    cut: Cut,
     parse: Callable[[Block, int], Chunk],
 ) -> Iterator[Chunk | None]:
     """Chunks of a text from a position on; None when a growing file pauses.
@@ -250,19 +253,6 @@ def _is_utf8(encoding: str) -> bool:
     return encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
 
 
-def whole_lines(data: bytes) -> int:
+def whole_lines(data: bytes | bytearray) -> int:
     """Number of bytes up to the end of the last whole line."""
     return data.rfind(b"\n") + 1
-
-
-def whole_records(data: bytes) -> int:
-    """Number of bytes up to the last end of line that is not inside a quoted cell."""
-    end = whole_lines(data)
-    if b'"' not in data[:end]:
-        return end
-    quotes = data.count(b'"', 0, end)
-    while end and quotes % 2:
-        earlier = data.rfind(b"\n", 0, end - 1) + 1
-        quotes -= data.count(b'"', earlier, end)
-        end = earlier
-    return end

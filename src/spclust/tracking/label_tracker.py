@@ -131,7 +131,8 @@ class LabelTracker:
         vars(draft).update(vars(self))
         draft.centres, draft.silences = dict(self.centres), dict(self.silences)
         draft.waiting = dict(self.waiting)
-        reading, happened = draft._observe(stream)
+        with np.errstate(over="ignore", invalid="ignore"):  # squares of huge numbers are infinite
+            reading, happened = draft._observe(stream)
         draft.observed_at = stream.seen
         if happened:
             draft.events = self.events.copy()
@@ -268,7 +269,7 @@ class LabelTracker:
 
     def _track(self, label: int, mine: Booleans, now: LabelObservation) -> None:
         weight = now.weight[mine]
-        self.centres[label] = np.average(now.mean[mine], axis=0, weights=weight)
+        self.centres[label] = _average(now.mean[mine], weight)
         self.silences[label] = Silence(float(weight.sum() / now.weight.sum()))
 
     def _moves(self, now: LabelObservation) -> list[ClusterEvent]:
@@ -279,9 +280,17 @@ class LabelTracker:
             if not mine.any():
                 continue
             weight, mean = now.weight[mine], now.mean[mine]
-            centre = np.average(mean, axis=0, weights=weight)
+            centre = _average(mean, weight)
             around = ((mean - centre) ** 2).mean(axis=1) + now.variance[mine]
             if ((centre - before) ** 2).sum() > FAR**2 * np.average(around, weights=weight):
                 self.centres[label] = centre
                 moved.append(self._event("move", now, (label,), (label,), label))
         return moved
+
+
+def _average(mean: Floats, weight: Floats) -> Floats:
+    """Weighted average (d,) of means (k, d), also of huge ones."""
+    average = np.average(mean, axis=0, weights=weight)
+    if not np.isfinite(average).all():
+        average = (weight / weight.sum()) @ mean
+    return average

@@ -7,7 +7,7 @@ import typer
 from spclust.cli.exit_codes import guarded, say
 from spclust.cli.model_options import ModelOptions, given_parameters
 from spclust.cli.options import InputOptions, LabelOptions, RunOptions, grouped
-from spclust.tables.table_error import shortened
+from spclust.tables.table_error import printable, shortened
 
 if TYPE_CHECKING:
     from spclust.cli.cluster_run import ClusterRun
@@ -110,7 +110,8 @@ def _record(run: "ClusterRun") -> dict[str, Any]:
 def _headline(record: dict[str, Any]) -> str:
     bad = f", {record['bad_rows']:,} bad rows left out" if record["bad_rows"] else ""
     scores = "".join(f", {name} {value:.3f}" for name, value in record["scores"].items())
+    columns = shortened([printable(name) for name in record["columns"]])
     return (
-        f"{record['rows']:,} rows in {record['seconds']:.1f} s, by {shortened(record['columns'])}: "
+        f"{record['rows']:,} rows in {record['seconds']:.1f} s, by {columns}: "
         f"{len(record['clusters'])} clusters of {record['structures']} structures{scores}{bad}"
     )

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from spclust.cli.exit_codes import guarded
+from spclust.tables.table_error import printable
 
 EPILOG = """
 **Examples**
@@ -52,8 +53,8 @@ def info(
     if structures:
         print_table(table_of(parts))
     shown = ", ".join(f"{name}={value}" for name, value in parameters.items() if value is not None)
-    typer.echo(f"parameters: {shown}")
+    typer.echo(printable(f"parameters: {shown}"))
     if preparation.centre is not None:
         typer.echo("columns were standardised; what is shown is in the units of the data")
     for finding in findings:
-        typer.echo(f"note: {finding}")
+        typer.echo(printable(f"note: {finding}"))

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from spclust.cli.exit_codes import CommandError, guarded
+from spclust.tables.table_error import printable
 
 EPILOG = """
 **Examples**
@@ -51,5 +52,5 @@ def merge(
     PreparedModel(merged, first).save(out)
     typer.echo(
         f"{merged.n_samples_seen_:,} rows, {merged.n_clusters_} clusters of "
-        f"{len(merged.clustering())} structures: {out}"
+        f"{len(merged.clustering())} structures: {printable(str(out))}"
     )

@@ -8,6 +8,7 @@ import typer
 
 from spclust.cli.exit_codes import CommandError, guarded
 from spclust.cli.options import InputOptions, grouped
+from spclust.tables.table_error import printable
 
 if TYPE_CHECKING:
     from spclust.array_types import Floats
@@ -41,7 +42,7 @@ def plot(
     require_drawable(prepared.model.n_features_in_)
     rows = None if points is None else _first_rows(points, input_options, prepared, most)
     draw(prepared, out, rows)
-    typer.echo(str(out))
+    typer.echo(printable(str(out)))
 
 
 def _first_rows(name: str, options: InputOptions, prepared: "PreparedModel", most: int) -> "Floats":

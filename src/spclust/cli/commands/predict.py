@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spclust.cli.exit_codes import CommandError, guarded
+from spclust.cli.exit_codes import CommandError, guarded, named_rows
 from spclust.cli.options import InputOptions, LabelOptions, grouped
 
 if TYPE_CHECKING:
@@ -75,10 +75,11 @@ def predict(
         with ReadAhead(batches) as ahead:
             for part in ahead:
                 bad.add(part.bad)
-                if not len(part.values):
+                if not len(part.values) or part.end is None:
                     continue
-                rows = prepared.prepare(part.values)
-                labels = spc.predict(rows)
+                with named_rows(files.paths[part.end.file], part.row):
+                    rows = prepared.prepare(part.values)
+                    labels = spc.predict(rows)
                 if label is not None:
                     scores.add(part.extra[label], labels)
                 out.add(label_table(spc, rows, part.row, labels, part.extra, label_options, keep))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from spclust.cli.exit_codes import StopSignal, guarded
+from spclust.cli.exit_codes import StopSignal, guarded, named_rows
 from spclust.cli.model_options import ModelOptions, given_parameters, new_model, track_by_default
 from spclust.cli.options import InputOptions, grouped
 
@@ -73,8 +73,9 @@ def watch(
         ):
             for part in ahead:
                 bad.add(part.bad)
-                if len(part.values):
-                    events = prepared.learn(prepared.prepare(part.values))
+                if len(part.values) and part.end is not None:
+                    with named_rows(paths[part.end.file], part.row):
+                        events = prepared.learn(prepared.prepare(part.values))
                     rows += len(part.values)
                     table.show(rows, events)
                 if stop():
