@@ -10,7 +10,7 @@ export PIP_NO_INPUT := 1
 # Without bytecode every process that a test starts would compile all that it imports: 4 s each.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test test-oldest lint types unit collected kernels fast format clean
+.PHONY: demo check test test-oldest lint types unit collected kernels fast fuzz format clean
 .PHONY: bench bench-dimension bench-automatic bench-quality bench-command bench-shards
 
 .venv/demo: pyproject.toml
@@ -109,6 +109,11 @@ bench-command: .venv/dev
 
 bench-shards: .venv/dev
 	$(BIN)/python -m benchmarks.shards $(ARGS)
+
+# Hostile files, models, kills, interrupts and threads: an hour has the numbers of SECURITY.md.
+MINUTES := 10
+fuzz: .venv/dev
+	$(BIN)/python -m fuzz --minutes $(MINUTES) $(ARGS)
 
 clean:
 	rm -rf .venv .venv-oldest .venv-bench build output

@@ -11,6 +11,7 @@ import os
 import re
 import resource
 import signal
+import subprocess
 import sys
 import tempfile
 import traceback
@@ -164,19 +165,34 @@ def load() -> None:
     SPC().fit(np.eye(50, 2)).predict(np.eye(2))
 
 
-def outcome(name: str, data: bytes, arguments: list[str], folder: str) -> Outcome:
-    """Write a file to a folder, run the command there in a forked process, and judge."""
+def outcome(
+    name: str, data: bytes, arguments: list[str], folder: str, *, anew: bool = False
+) -> Outcome:
+    """Write a file to a folder, run the command there, and judge.
+
+    In a forked process, or in one that is started anew, as by a shell.
+    """
     for old in os.listdir(folder):
         os.remove(os.path.join(folder, old))
     Path(folder, name).write_bytes(data)
+    code = _started(arguments, folder) if anew else _forked(arguments, folder)
+    message = Path(folder, "stderr").read_text(encoding="utf-8", errors="replace")
+    return Outcome(code, message, _problem(name, data, code, message, folder))
+
+
+def _started(arguments: list[str], folder: str) -> int:
+    command = [sys.executable, "-m", "spclust.cli", *arguments]
+    with open(Path(folder, "stdout"), "wb") as out, open(Path(folder, "stderr"), "wb") as err:
+        return subprocess.run(command, cwd=folder, stdout=out, stderr=err, check=False).returncode
+
+
+def _forked(arguments: list[str], folder: str) -> int:
     with warnings.catch_warnings(action="ignore"):  # of threads of PyArrow's memory allocator
         pid = os.fork()
     if pid == 0:
         _run(arguments, folder)
     status = os.waitpid(pid, 0)[1]
-    code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
-    message = Path(folder, "stderr").read_text(encoding="utf-8", errors="replace")
-    return Outcome(code, message, _problem(name, data, code, message, folder))
+    return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
 
 
 def _run(arguments: list[str], folder: str) -> None:
