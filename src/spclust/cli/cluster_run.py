@@ -56,8 +56,10 @@ class ClusterRun:
         if run_options.checkpoint is not None and label_options.out is not None:
             require_truncatable(label_options.out, label_options.out_format)
         collected = collection_path(input_options.on_bad_row)
-        targets = (run_options.events, run_options.save, run_options.plot, run_options.checkpoint)
-        require_writable((label_options.out, collected, *targets), paths)
+        targets = {"--out": label_options.out, "--on-bad-row collect": collected}
+        for name in ("events", "save", "plot", "checkpoint"):
+            targets[f"--{name}"] = getattr(run_options, name)
+        require_writable(targets, paths)
         self.paths = paths
         self._input, self._label, self._run = input_options, label_options, run_options
         warmup = run_options.warmup if run_options.standardise else 0

@@ -14,12 +14,13 @@ import numpy as np
 import pyarrow as pa
 
 from spclust.array_types import Floats, Integers
-from spclust.tables.bad_rows import BadRows
+from spclust.tables.bad_rows import BadRows, collection_path
 from spclust.tables.chunks import BadRow, Chunk, Columns, Position
 from spclust.tables.formats import ReadOptions
 from spclust.tables.inputs import expand_inputs
 from spclust.tables.readers import Reader, choose_features, open_reader, require_columns
 from spclust.tables.table_error import TableError
+from spclust.tables.writers import require_writable
 
 _POLL = 0.2  # seconds between two checks whether to go on waiting
 _JOIN = 0.5  # seconds to wait at the end for the thread that reads
@@ -191,7 +192,9 @@ def read_batches(
     options : ReadOptions, optional
         Format, delimiter, encoding and so on.
     """
-    with InputFiles(expand_inputs(names), options or ReadOptions()) as files:
+    paths = expand_inputs(names)
+    require_writable({"--on-bad-row collect": collection_path(on_bad_row)}, paths)
+    with InputFiles(paths, options or ReadOptions()) as files:
         path, reader = files.first()
         features = choose_features(reader, path, columns, extra)
         chosen = Columns(features, tuple(extra))

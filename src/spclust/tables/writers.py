@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import stat
 import sys
 from collections.abc import Iterable, Mapping
 from typing import IO, Any, Protocol, TypeAlias
@@ -96,23 +97,41 @@ class TableWriter(Protocol):
         ...
 
 
-def require_writable(targets: Iterable[AnyPath | None], inputs: list[str]) -> None:
-    """Raise TableError if a file could not be written, or would replace an input.
+def require_writable(targets: Mapping[str, AnyPath | None], inputs: Iterable[str]) -> None:
+    """Raise TableError if a file could not be written, is an input, or is that of two options.
 
-    To be called before a long run, not at its end.
+    `targets` are files by the options that name them. To be called before a long run, not at its
+    end.
     """
-    for target in map(str, filter(None, targets)):
-        if target == STDOUT:
-            continue
+    read = {_place(name, 0) for name in inputs} - {None}
+    written: dict[str | tuple[int, int], str] = {}
+    for option, target in ((option, str(path)) for option, path in targets.items() if path):
         folder = os.path.dirname(target) or "."
         if not os.path.isdir(folder):
             raise TableError(f"{target!r} cannot be written: there is no folder {folder!r}.")
-        if os.path.isdir(target):
+        if target != STDOUT and os.path.isdir(target):
             raise TableError(f"{target!r} cannot be written: it is a folder.")
-        for name in inputs:
-            both = os.path.exists(target) and os.path.exists(name)
-            if both and os.path.samefile(target, name):
-                raise TableError(f"{target!r} is an input: name another file to write to.")
+        place = _place(target, 1)
+        if place in read:
+            raise TableError(f"{target!r} is an input: name another file to write to.")
+        if place is not None and written.setdefault(place, option) != option:
+            raise TableError(
+                f"{written[place]} and {option} name the same file, {target!r}: name two files."
+            )
+
+
+def _place(path: str, descriptor: int) -> str | tuple[int, int] | None:
+    """What two names of one file have in common; None for a device or a pipe, to be shared.
+
+    `descriptor` is that of the standard stream that `-` stands for.
+    """
+    try:
+        status = os.fstat(descriptor) if path == STDOUT else os.stat(path)
+    except OSError:  # it is not there yet
+        return os.path.realpath(path)
+    if stat.S_ISREG(status.st_mode):
+        return status.st_dev, status.st_ino
+    return path if path == STDOUT and descriptor == 1 else None
 
 
 def require_truncatable(path: str, given: Format | None) -> None:
