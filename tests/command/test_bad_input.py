@@ -53,12 +53,6 @@ CASES = {
     "cut back": ("a.csv", GOOD, ("--checkpoint", "c", "-o", "l.parquet"), 1, ["l.parquet", ".csv"]),
     "labels over the input": ("a.csv", GOOD, ("-o", "./a.csv"), 1, ["./a.csv' is an input"]),
     "one file twice": ("a.csv", GOOD, ("-o", "l", "--events", "./l"), 1, ["--out and --events"]),
-        "a.csv",
-        GOOD,
-        ("-o", "l", "--events", "./l"),
-        1,
-        ["--out and --events", "./l"],
-    ),
     "a model for a checkpoint": (
         *("a.csv", GOOD, ("--save", "m", "--checkpoint", "m"), 1),
         ["--save and --checkpoint name the same file, 'm': name two files."],

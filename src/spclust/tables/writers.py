@@ -187,7 +187,10 @@ class _AppendingWriter:
 
 def _encoded(table: pa.Table, kind: Format, *, first: bool) -> bytes:
     if kind is Format.ARROW:
-        parts = [batch.serialize().to_pybytes() for batch in table.combine_chunks().to_batches()]
+        # Serialised slices are padded with what follows them. Nothing follows in a copy, which
+        # `combine_chunks` makes if there are two chunks: the bytes depend on the rows only.
+        copied = pa.concat_tables([table, table.slice(0, 0)]).combine_chunks()
+        parts = [batch.serialize().to_pybytes() for batch in copied.to_batches()]
         return b"".join([table.schema.serialize().to_pybytes() if first else b"", *parts])
     if kind is Format.NDJSON:
         rows = (json.dumps(row, ensure_ascii=False) for row in table.to_pylist())
