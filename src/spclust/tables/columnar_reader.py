@@ -1,6 +1,5 @@
 """Parquet and Arrow IPC: typed columns, read some rows at a time."""
 
-import hashlib
 import os
 from collections.abc import Iterator
 from typing import Protocol
@@ -14,7 +13,7 @@ from spclust.tables.cells import is_clean, matrix, parse_cells
 from spclust.tables.chunks import BadRow, Chunk, Columns, Position
 from spclust.tables.inputs import STDIN
 from spclust.tables.table_error import TableError
-from spclust.tables.text_file import NOT_THE_INPUT, TextFile
+from spclust.tables.text_file import TextFile
 
 _MOST_CELLS = 50_000  # read at a time, which limits the memory for wide tables
 _MOST_ROWS = 50_000
@@ -26,19 +25,12 @@ class _RecordBatches(Protocol):
 
     schema: pa.Schema
 
-    def read(self, columns: list[str], since: int) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Batches of these columns, each with the number of its first row.
-
-        Batches that end before the row `since` may be left out.
-        """
+    def read(self, columns: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Batches of these columns, each with the number of its first row."""
         ...
 
     def consumed(self, row: int) -> int:
         """Bytes of the file up to a row, about."""
-        ...
-
-    def identity(self) -> str:
-        """Text that identifies the file."""
         ...
 
     def close(self) -> None:
@@ -49,8 +41,8 @@ class _RecordBatches(Protocol):
 class ColumnarReader:
     """Reader of a file of typed columns."""
 
-    def __init__(self, path: str, file: _RecordBatches) -> None:
-        self._path, self._file = path, file
+    def __init__(self, file: _RecordBatches) -> None:
+        self._file = file
         self.names = list(file.schema.names)
 
     def numeric_columns(self) -> list[str]:
@@ -58,21 +50,18 @@ class ColumnarReader:
         return [field.name for field in self._file.schema if _is_number(field.type)]
 
     def chunks(self, columns: Columns, since: Position | None) -> Iterator[Chunk | None]:
-        """Chunks of rows from a position on."""
+        """Chunks of all rows: of those before a position the digest is needed."""
         names = list(dict.fromkeys((*columns.features, *columns.extra)))
-        identity = hashlib.sha256(self._file.identity().encode()).hexdigest()[:32]
-        if since and since.identity and since.identity != identity:
-            raise TableError(f"{self._path!r} {NOT_THE_INPUT}")
         most = min(_MOST_ROWS, max(1, _MOST_CELLS // len(names)))
-        for first, batch in self._file.read(names, since.row if since else 0):
+        for first, batch in self._file.read(names):
             for start in range(0, len(batch), most):
-                yield self._chunk(batch.slice(start, most), first + start, columns, identity)
+                yield self._chunk(batch.slice(start, most), first + start, columns)
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
 
-    def _chunk(self, batch: pa.RecordBatch, first: int, columns: Columns, identity: str) -> Chunk:
+    def _chunk(self, batch: pa.RecordBatch, first: int, columns: Columns) -> Chunk:
         table = pa.table(batch)
         row = np.arange(first, first + len(table))
         numbers = _as_floats(table, columns.features)
@@ -84,7 +73,7 @@ class ColumnarReader:
         extra = table.select(list(columns.extra)).filter(pa.array(good))
         extra = extra.cast(pa.schema([(name, pa.string()) for name in columns.extra]))
         end = first + len(row)
-        return Chunk(values, row[good], extra, bad, 0, 0, end, self._file.consumed(end), identity)
+        return Chunk(values, row[good], extra, bad, 0, 0, end, self._file.consumed(end), "")
 
 
 def _as_floats(table: pa.Table, features: tuple[str, ...]) -> pa.Table | None:
@@ -111,40 +100,18 @@ class ParquetBatches:
         except pa.ArrowInvalid as error:
             raise TableError(f"{path!r} is no Parquet file: {error}.") from None
         self.schema = self._file.schema_arrow
-        self._path, self._bytes = path, os.path.getsize(path)
+        self._bytes = os.path.getsize(path)
 
-    def read(self, columns: list[str], since: int) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Batches of these columns, each with the number of its first row.
-
-        Batches that end before the row `since` may be left out.
-        """
-        metadata, first, groups = self._file.metadata, 0, []
-        row = 0
-        for group in range(metadata.num_row_groups):
-            rows = metadata.row_group(group).num_rows
-            if row + rows <= since:
-                first = row + rows
-            else:
-                groups.append(group)
-            row += rows
-        if row < since:
-            raise TableError(f"{self._path!r} {NOT_THE_INPUT}")
-        size = min(_MOST_ROWS, max(1, _MOST_CELLS // len(columns)))
-        if not groups:
-            return
-        for batch in self._file.iter_batches(size, groups, columns, use_threads=False):
+    def read(self, columns: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Batches of these columns, each with the number of its first row."""
+        first, size = 0, min(_MOST_ROWS, max(1, _MOST_CELLS // len(columns)))
+        for batch in self._file.iter_batches(size, columns=columns, use_threads=False):
             yield first, batch
             first += len(batch)
 
     def consumed(self, row: int) -> int:
         """Bytes of the file up to a row, if all rows are of the same size."""
         return self._bytes * row // max(int(self._file.metadata.num_rows), 1)
-
-    def identity(self) -> str:
-        """Schema, and metadata of the first row group with its statistics."""
-        metadata = self._file.metadata
-        first = metadata.row_group(0).to_dict() if metadata.num_row_groups else ""
-        return f"{self.schema.remove_metadata()} {first}"
 
     def close(self) -> None:
         """Close the file."""
@@ -165,24 +132,16 @@ class ArrowBatches:
             raise TableError(f"{text.path!r} is no Arrow IPC file or stream.") from None
         self.schema = self._reader.schema
 
-    def read(self, columns: list[str], since: int) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Batches of these columns, each with the number of its first row.
-
-        Batches that end before the row `since` may be left out.
-        """
+    def read(self, columns: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Batches of these columns, each with the number of its first row."""
         first = 0
         for batch in self._reader:
-            if first + len(batch) > since:
-                yield first, batch.select(columns)
+            yield first, batch.select(columns)
             first += len(batch)
 
     def consumed(self, row: int) -> int:
         """Bytes read so far."""
         return self._text.consumed
-
-    def identity(self) -> str:
-        """Schema: nothing else is known before the batches are read."""
-        return str(self.schema.remove_metadata())
 
     def close(self) -> None:
         """Close the file."""

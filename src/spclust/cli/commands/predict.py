@@ -48,10 +48,10 @@ def predict(
     from spclust.cli.prepared_model import PreparedModel
     from spclust.cli.summary import print_json
     from spclust.tables.bad_rows import BadRows, collection_path
-    from spclust.tables.batches import InputFiles, ReadAhead, default_batch_size, in_batches
+    from spclust.tables.batches import ReadAhead, default_batch_size, in_batches
     from spclust.tables.chunks import Columns, Position
     from spclust.tables.inputs import expand_inputs
-    from spclust.tables.readers import extra_columns, require_columns, split_names
+    from spclust.tables.readers import InputFiles, extra_columns, require_columns, split_names
     from spclust.tables.writers import open_writer, require_writable
 
     prepared = PreparedModel.load(model)

@@ -47,10 +47,10 @@ def watch(
     from spclust.cli.live_table import LiveTable
     from spclust.cli.prepared_model import Preparation, PreparedModel
     from spclust.tables.bad_rows import BadRows, collection_path
-    from spclust.tables.batches import InputFiles, ReadAhead, in_batches
+    from spclust.tables.batches import ReadAhead, in_batches
     from spclust.tables.chunks import Columns, Position
     from spclust.tables.inputs import expand_inputs, require_followable
-    from spclust.tables.readers import choose_features
+    from spclust.tables.readers import InputFiles, choose_features
     from spclust.tables.writers import require_writable
 
     parameters = given_parameters(model_options)
