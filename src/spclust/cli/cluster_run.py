@@ -123,9 +123,10 @@ class ClusterRun:
         sizes = file_sizes(self.paths)
         total = None if sizes is None or self._run.follow else sum(sizes)
         started, written = time.perf_counter(), self.rows
+        task = f"checking the first {self.rows:,} rows" if self.rows else "reading"
         with (
             self.stop,
-            ProgressBar(total, quiet=quiet) as bar,
+            ProgressBar(total, quiet=quiet, task=task) as bar,
             ReadAhead(batches, given_up) as ahead,
         ):
             for batch in ahead:
