@@ -96,15 +96,14 @@ def test_no_command_writes_to_what_it_reads(tmp_path, monkeypatch):
     os.link("a.csv", "hard.csv")
     os.symlink("new.csv", "not-there-yet.csv")
     before = Path("a.csv").read_bytes()
-    for target in ("a.csv", "soft.csv", "hard.csv", tmp_path / "a.csv"):
-        for arguments in (
-            ("cluster", "a.csv", "--events", target),
-            ("cluster", "soft.csv", "--on-bad-row", "collect", target),
-            ("predict", "m.spc", "a.csv", "--out", target),
-            ("watch", "a.csv", "--on-bad-row", "collect", target),
-            ("plot", "m.spc", "--points", "a.csv", "--on-bad-row", "collect", target),
-        ):
-            assert f"{str(target)!r} is an input" in run(*arguments, code=1).stderr
+    for *arguments, target in (
+        ("cluster", "a.csv", "--events", tmp_path / "a.csv"),
+        ("cluster", "soft.csv", "--on-bad-row", "collect", "hard.csv"),
+        ("predict", "m.spc", "a.csv", "--out", "soft.csv"),
+        ("watch", "a.csv", "--on-bad-row", "collect", "a.csv"),
+        ("plot", "m.spc", "--points", "a.csv", "--on-bad-row", "collect", "soft.csv"),
+    ):
+        assert f"{str(target)!r} is an input" in run(*arguments, target, code=1).stderr
     assert "is an input" in run("predict", "m.spc", "a.csv", "--out", "m.spc", code=1).stderr
     with stdin_from("a.csv"):
         assert "is an input" in run("cluster", "-", "--out", "a.csv", code=1).stderr
