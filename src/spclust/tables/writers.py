@@ -4,12 +4,12 @@ All files but those of Parquet and Arrow can be truncated to an earlier length a
 """
 
 import csv
-import hashlib
 import io
 import json
 import os
 import stat
 import sys
+import zlib
 from collections.abc import Iterable, Mapping
 from typing import IO, Any, NamedTuple, Protocol, TypeAlias
 
@@ -46,7 +46,7 @@ class AppendFile:
         self.path = str(path)
         self.length = 0
         self._file: IO[bytes]
-        self._digest = hashlib.sha256() if digests else None
+        self._digest = 0 if digests else None  # CRC-32
         self._is_stdout = self.path == STDOUT
         # Devices and pipes take everything, and nothing can be taken back from them.
         self._is_regular = not self._is_stdout and _is_regular(self.path)
@@ -77,11 +77,11 @@ class AppendFile:
     def _count(self, data: bytes) -> None:
         self.length += len(data)
         if self._digest is not None:
-            self._digest.update(data)
+            self._digest = zlib.crc32(data, self._digest)
 
     def state(self) -> Written:
         """What was written so far."""
-        return Written(self.length, "" if self._digest is None else self._digest.hexdigest())
+        return Written(self.length, "" if self._digest is None else f"{self._digest:08x}")
 
     def write(self, data: bytes) -> None:
         """Append bytes; an OSError names the file."""
