@@ -54,9 +54,7 @@ def main() -> None:
         for n in SIZES:
             for half_life in (None, 2000.0):
                 named = f"N = {n}" if half_life is None else f"N = {n}, half_life=2000"
-                times = [
-                    reading(rows(np.random.default_rng(0), d), n, half_life) for d in FEATURES
-                ]
+                times = [reading(rows(np.random.default_rng(0), d), n, half_life) for d in FEATURES]
                 table.add_row(kind, named, *(f"{milliseconds:.1f}" for milliseconds in times))
     Console().print(table)
 

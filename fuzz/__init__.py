@@ -1,1 +1,1 @@
-"""Random damage to what the package reads, to find crashes; not part of the tests."""
+"""Trials with hostile files, kills, interrupts and threads: each follows from a seed."""

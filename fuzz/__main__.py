@@ -115,7 +115,10 @@ def main() -> int:
     for name, (trials, seconds, failures) in done.items():
         table.add_row(name, f"{trials:,}", f"{seconds:.0f}", str(len(failures)))
     Console().print(table)
-    peaks = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    peaks = [
+        resource.getrusage(who).ru_maxrss
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    ]
     print(f"Memory: {peaks[0] // 1000} MB here, at most {peaks[1] // 1000} MB in other processes")
     return int(any(failures for *_, failures in done.values()) or max(peaks) > MOST_MEMORY)
 

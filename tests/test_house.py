@@ -38,6 +38,29 @@ def imports(file):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+# Made by tools, or taken into a source distribution without being named.
+NOT_NAMED = {
+    "README.md",
+    "LICENSE",
+    "MANIFEST.in",
+    "pyproject.toml",
+    "src",
+    "PKG-INFO",
+    "setup.cfg",
+}
+NOT_NAMED |= {"build", "dist", "output", "__pycache__"}
+
+
+def test_the_source_distribution_has_everything():
+    """Tests, documents and benchmarks, too, but nothing that was compiled."""
+    manifest = [line.split() for line in lines(ROOT / "MANIFEST.in") if line[:1] not in ("", "#")]
+    named = {name for word, *names in manifest if word in ("include", "graft") for name in names}
+    there = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
+    assert named == there - NOT_NAMED
+    assert {"tests", "docs", "benchmarks"} <= named
+    assert ["global-exclude", "__pycache__/*", "*.py[cod]", "*.nb[ic]"] in manifest
+
+
 def test_there_are_sources_to_look_at():
     assert len(FILES) > 100
     assert INTERNALS in FILES

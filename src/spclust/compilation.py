@@ -3,8 +3,8 @@
     python -m spclust.compilation [--features 2 3 10] [--covariance auto]
 
 Machine code goes to Numba's cache: `__pycache__` beside the sources, or the folder NUMBA_CACHE_DIR.
-It suits the kind of processor that it was compiled on, and is found by users who may write to that
-folder; others need a copy of it in a folder of their own.
+It suits the kind of processor that it was compiled on. Users who may read, but not write, that
+folder use it, too.
 """
 
 import argparse

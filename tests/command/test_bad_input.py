@@ -1,14 +1,16 @@
 """Bad input of each kind: one sentence that says what and where, and an exit code."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.command.common import ENVIRONMENT, csv_file, run, spclust, summary
+from tests.command.common import ENVIRONMENT, csv_file, run, spclust, stdin_from, summary
 
 GOOD = "x,y\n1,2\n3,4\n5,6\n"
 
@@ -50,6 +52,16 @@ CASES = {
     "Parquet to -": ("a.csv", GOOD, ("-o", "-", "--out-format", "parquet"), 1, ["standard output"]),
     "cut back": ("a.csv", GOOD, ("--checkpoint", "c", "-o", "l.parquet"), 1, ["l.parquet", ".csv"]),
     "labels over the input": ("a.csv", GOOD, ("-o", "./a.csv"), 1, ["./a.csv' is an input"]),
+    "one file twice": ("a.csv", GOOD, ("-o", "l", "--events", "./l"), 1, ["--out and --events"]),
+    "a model for a checkpoint": (
+        *("a.csv", GOOD, ("--save", "m", "--checkpoint", "m"), 1),
+        ["--save and --checkpoint name the same file, 'm': name two files."],
+    ),
+    "bad rows over labels": (
+        *("a.csv", GOOD, ("-o", "l.csv", "--on-bad-row", "collect", "l.csv"), 1),
+        ["--out and --on-bad-row collect"],
+    ),
+    "two outputs on -": ("a.csv", GOOD, ("-o", "-", "--events", "-"), 1, ["--out and --events"]),
     "no such folder": ("a.csv", GOOD, ("--save", "no/m.spc"), 1, ["no folder 'no'"]),
     "a folder for a file": ("a.csv", GOOD, ("--save", "."), 1, ["it is a folder"]),
     "two follows": ("a.csv", GOOD, ("b.csv", "--follow"), 1, ["does not exist"]),
@@ -73,6 +85,32 @@ def test_one_sentence_and_an_exit_code(case, tmp_path, monkeypatch):
     if code == 1:
         assert said.startswith("spclust: ")
         assert len(result.stderr.splitlines()) == 1
+
+
+def test_no_command_writes_to_what_it_reads(tmp_path, monkeypatch):
+    """By whatever name: a path, a symbolic link, a hard link, standard input."""
+    monkeypatch.chdir(tmp_path)
+    csv_file("a.csv", 100)
+    run("cluster", "a.csv", "--save", "m.spc", "-q")
+    os.symlink("a.csv", "soft.csv")
+    os.link("a.csv", "hard.csv")
+    os.symlink("new.csv", "not-there-yet.csv")
+    before = Path("a.csv").read_bytes()
+    for *arguments, target in (
+        ("cluster", "a.csv", "--events", tmp_path / "a.csv"),
+        ("cluster", "soft.csv", "--on-bad-row", "collect", "hard.csv"),
+        ("predict", "m.spc", "a.csv", "--out", "soft.csv"),
+        ("watch", "a.csv", "--on-bad-row", "collect", "a.csv"),
+        ("plot", "m.spc", "--points", "a.csv", "--on-bad-row", "collect", "soft.csv"),
+    ):
+        assert f"{str(target)!r} is an input" in run(*arguments, target, code=1).stderr
+    assert "is an input" in run("predict", "m.spc", "a.csv", "--out", "m.spc", code=1).stderr
+    with stdin_from("a.csv"):
+        assert "is an input" in run("cluster", "-", "--out", "a.csv", code=1).stderr
+    twice = run("cluster", "a.csv", "-o", "not-there-yet.csv", "--events", "new.csv", code=1)
+    assert "name the same file" in twice.stderr
+    run("cluster", "a.csv", "-o", os.devnull, "--out-format", "csv", "--events", os.devnull, "-q")
+    assert Path("a.csv").read_bytes() == before
 
 
 @pytest.mark.parametrize("missing", ["matplotlib", "river", "markdown_it"])

@@ -5,6 +5,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -12,12 +13,24 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
 from spclust import SPC
 from spclust.persistence import container
-from tests.command.common import COMMAND, csv_file, run, spclust, started, stdin_from, table
+from spclust.tables import open_writer
+from tests.command.common import (
+    COMMAND,
+    ENVIRONMENT,
+    csv_file,
+    run,
+    spclust,
+    started,
+    stdin_from,
+    table,
+)
 
 # `SPCLUST_KILLS=50 pytest tests/command/test_checkpoints.py` is the long version.
 KILLS = int(os.environ.get("SPCLUST_KILLS", "5"))
@@ -103,7 +116,8 @@ def killed_again_and_again(folder, given, quick, kills, longest, draw):
         if killed < kills and process.poll() is None:
             process.kill()
             killed += 1
-        if process.wait() == 0:
+        assert process.wait() in (0, -signal.SIGKILL)
+        if process.returncode == 0:
             yield killed
             if killed == kills:
                 return
@@ -221,6 +235,157 @@ def test_a_damaged_checkpoint_is_refused_and_left_alone(tmp_path, monkeypatch):
     assert "no checkpoint" in run("cluster", "a.csv", "--checkpoint", "m.spc", code=1).stderr
     Path("c").write_bytes(whole)
     assert "Cannot load 'c'" in run("info", "c", code=1).stderr
+
+
+CHANGED = {"row-700": "row-7OO", "row-2900": "row-29OO"}  # in the first block, in the last one
+
+
+@pytest.mark.parametrize("change", CHANGED.items())
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "ndjson", "parquet", "arrows", "stdin", "parts"])
+def test_rows_that_were_learnt_must_not_change(kind, change, tmp_path, monkeypatch):
+    """One cell of one of them is enough; rows may be appended."""
+    monkeypatch.chdir(tmp_path)
+    name = {"stdin": "-", "parts": "part-*.csv"}.get(kind, f"a.{kind}")
+    rows = table(4000).select(["x", "y", "name"])
+
+    def write(count, old="", new=""):
+        names = [new if each == old else each for each in rows["name"].to_pylist()]
+        here = rows.set_column(2, "name", pa.array(names)).slice(0, count)
+        if kind == "parts":
+            pacsv.write_csv(here.slice(0, 2000), "part-0.csv")
+            pacsv.write_csv(here.slice(2000), "part-1.csv")
+        elif kind == "ndjson":
+            Path(name).write_text("".join(f"{json.dumps(row)}\n" for row in here.to_pylist()))
+        elif kind == "parquet":
+            pq.write_table(here, name, row_group_size=1500)
+        elif kind == "stdin":
+            pacsv.write_csv(here, "stdin")
+        else:
+            writer = open_writer(name)
+            writer.add(here)
+            writer.close()
+
+    def go(code=0):
+        with stdin_from("stdin" if kind == "stdin" else os.devnull):
+            given = ("--keep", "name", "--out", "l.csv", "--checkpoint", "c", "-q")
+            return run("cluster", name, *given, "--read-bytes", 20_000, code=code).stderr
+
+    write(3000)
+    go()
+    learnt = Path("c").read_bytes(), Path("l.csv").read_bytes()
+    write(3000, *change)
+    assert "is not the input that the checkpoint was made with" in go(code=1)
+    assert (Path("c").read_bytes(), Path("l.csv").read_bytes()) == learnt
+    write(4000)
+    assert "going on after row 3,000" in go()
+    assert Path("l.csv").read_text().count("\n") == 4001
+
+
+def test_a_row_behind_the_checkpoint_may_be_repaired(tmp_path, monkeypatch):
+    """Also one of the block of text that the last row before the checkpoint is in."""
+    monkeypatch.chdir(tmp_path)
+    good = csv_file(tmp_path / "a.csv", 5000).read_text()
+    given = ("cluster", "a.csv", "-c", "x,y", "--batch", 1000, "-q", "--out")
+    run(*given, "at_once.csv")
+    resumable = (*given, "l.csv", "--every", 1000, "--checkpoint", "c")
+    lines = good.splitlines(keepends=True)
+    lines[4600] = "1.0,red,name,c0\n"
+    Path("a.csv").write_text("".join(lines))
+    assert "row 4600" in run(*resumable, code=1).stderr
+    lines[3990] = lines[3991]
+    Path("a.csv").write_text("".join(lines))
+    assert "is not the input" in run(*resumable, code=1).stderr
+    Path("a.csv").write_text(good)
+    assert "going on after row 4,000" in run(*resumable).stderr
+    assert Path("l.csv").read_bytes() == Path("at_once.csv").read_bytes()
+
+
+def test_what_was_written_must_not_change(tmp_path):
+    data = with_bad_rows(tmp_path / "a.csv", 5000)
+    run(*arguments(tmp_path, data))
+    expected = contents(tmp_path)
+    for name in ("labels.csv", "events.ndjson", "bad.ndjson"):
+        file = tmp_path / name
+        whole = file.read_bytes()
+        file.write_bytes(whole[:-9] + b"?" + whole[-8:])
+        said = run(*arguments(tmp_path, data), code=1).stderr
+        assert f"{str(file)!r} was changed after the checkpoint was made" in said
+        file.write_bytes(whole + b"what the checkpoint does not know")
+        run(*arguments(tmp_path, data))
+    assert contents(tmp_path) == expected
+
+
+def test_a_damaged_checkpoint_is_replaced_by_the_one_before(tmp_path):
+    data = with_bad_rows(tmp_path / "a.csv", 11_000)
+    run(*arguments(tmp_path, data))
+    expected, last = contents(tmp_path), tmp_path / "run.ck"
+    sound, previous = last.read_bytes(), tmp_path / "run.ck.previous"
+    before = previous.read_bytes()
+    for damaged in (b"", sound[:-7], sound[:900] + b"?" + sound[901:], b"hello"):
+        last.write_bytes(damaged)
+        previous.write_bytes(before)
+        said = run(*arguments(tmp_path, data)).stderr
+        assert f"{str(last)!r} is damaged: going on from the one before" in said
+        assert "going on after row 10,9" not in said
+        assert contents(tmp_path) == expected
+        assert previous.read_bytes() == before
+    last.write_bytes(b"")
+    previous.write_bytes(b"")
+    assert "Cannot go on from" in run(*arguments(tmp_path, data), code=1).stderr
+
+
+def test_killed_between_the_two_names_of_a_checkpoint(tmp_path, monkeypatch):
+    """The last one and the one before it are then the same file."""
+    monkeypatch.chdir(tmp_path)
+    lines = csv_file(tmp_path / "a.csv", 4000).read_text().splitlines(keepends=True)
+    Path("a.csv").write_text("".join(lines[:3001]))
+    given = ("cluster", "a.csv", "--checkpoint", "c", "-q")
+    run(*given)
+    os.link("c", "c.previous")
+    before = Path("c").read_bytes()
+    Path("a.csv").write_text("".join(lines))
+    run(*given)
+    assert sorted(os.listdir()) == ["a.csv", "c", "c.previous"]
+    assert Path("c").read_bytes() != before == Path("c.previous").read_bytes()
+
+
+def test_without_a_checkpoint_the_one_before_is_of_no_use(tmp_path, monkeypatch):
+    """Whoever removes a checkpoint starts anew, and never goes on from what is left of it."""
+    monkeypatch.chdir(tmp_path)
+    csv_file(tmp_path / "a.csv", 3000)
+    given = ("cluster", "a.csv", "--batch", 1000, "--every", 1000, "--checkpoint", "c", "-q")
+    run(*given)
+    Path("c").unlink()
+    csv_file(tmp_path / "a.csv", 1000, seed=1)
+    assert run(*given, "--every", 5000).stderr == ""
+    assert sorted(os.listdir()) == ["a.csv", "c"]
+
+
+HOLD = """
+import sys
+from spclust.cli.checkpoints.checkpoint_lock import checkpoint_lock
+with checkpoint_lock("c"):
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_two_processes_do_not_share_a_checkpoint(tmp_path, monkeypatch):
+    """The lock of one that was killed is none."""
+    monkeypatch.chdir(tmp_path)
+    csv_file(tmp_path / "a.csv", 1000)
+    os.symlink("c", "link")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", HOLD], env=ENVIRONMENT, **pipes) as holder:
+        assert holder.stdout.readline() == b"locked\n"
+        for name in ("c", "link"):
+            said = run("cluster", "a.csv", "--checkpoint", name, "-q", code=1).stderr
+            assert f"The checkpoint {name!r} is in use by process {holder.pid}: wait" in said
+        assert not Path("c").exists()
+        holder.kill()
+    assert Path("c.lock").exists()
+    run("cluster", "a.csv", "--checkpoint", "c", "-q")
+    assert not Path("c.lock").exists()
 
 
 def counted_everywhere(function, counts, key, monkeypatch):

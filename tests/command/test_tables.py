@@ -98,3 +98,25 @@ def test_what_is_no_table_is_one_sentence(tmp_path):
         with pytest.raises(TableError, match=words) as refused:
             next(read_batches([str(tmp_path / name)]))
         assert name in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.ndjson", "rows.arrows", "rows.arrows.zst"])
+def test_bytes_that_are_written_depend_on_the_rows_alone(name, tmp_path):
+    """Not on what stands behind them in memory, nor on how many pieces of memory they are in."""
+    columns = {
+        "number": [i if i % 5 else None for i in range(100)],
+        "word": [f"row-{i}" if i % 7 else None for i in range(100)],
+        "truth": [i % 3 == 0 for i in range(100)],
+    }
+    whole = pa.table(columns)
+    path = tmp_path / name
+    for start, stop in ((0, 1), (1, 4), (9, 22), (50, 83)):
+        alone = pa.table({name: values[start:stop] for name, values in columns.items()})
+        pieces = [whole.slice(i, 1) for i in range(start, stop)]
+        written = set()
+        for rows in (alone, whole.slice(start, stop - start), pa.concat_tables(pieces)):
+            writer = open_writer(str(path))
+            writer.add(rows.cast(whole.schema))
+            writer.close()
+            written.add(path.read_bytes())
+        assert len(written) == 1

@@ -1,6 +1,7 @@
 """The kernels' cache on disk: never stale, filled by one process, never in the way."""
 
 import subprocess
+import sys
 
 import pytest
 
@@ -128,6 +129,64 @@ def test_kernels_of_two_kinds_that_two_processes_compiled_are_told_apart(tmp_pat
         env,
     )
     assert answers.split() == ["1", "1", "1.0", "2.0"]
+
+
+# Lets even root be refused what permissions do not allow: it drops CAP_DAC_OVERRIDE.
+UNPRIVILEGED = """
+import ctypes, os, sys
+if os.getuid() == 0:
+    ctypes.CDLL(None).prctl(24, 1, 0, 0, 0)
+os.execv(sys.executable, [sys.executable, "-W", "error", "-c", *sys.argv[1:]])
+"""
+DOUBLE = """
+from spclust.jit.decorators import kernel
+@kernel
+def double(x):
+    return 2.0 * x
+"""
+LOADED = "sum(double.stats.cache_hits.values())"
+USE_DOUBLE = f"""
+import os, sys
+from double import double
+print(double(21.0), {LOADED}, os.access(sys.argv[1], os.W_OK))
+"""
+
+
+@pytest.mark.parametrize("place", ["NUMBA_CACHE_DIR", "__pycache__"])
+def test_machine_code_that_may_only_be_read_is_used(place, tmp_path):
+    """By a user with a home, and by one without any place to write but for temporary files."""
+    sources, cache, temporary = (tmp_path / name for name in ("sources", "cache", "temporary"))
+    sources.mkdir()
+    temporary.mkdir()
+    (sources / "double.py").write_text(DOUBLE)
+    env = environment(cache if place == "NUMBA_CACHE_DIR" else None, TMPDIR=str(temporary))
+    env["PYTHONPATH"] += f":{sources}"
+    env.pop("XDG_CACHE_HOME", None)
+    filled = cache if place == "NUMBA_CACHE_DIR" else sources
+    program = [sys.executable, "-c", UNPRIVILEGED, USE_DOUBLE, str(filled)]
+
+    def used(home):
+        run = subprocess.run(program, env={**env, "HOME": str(home)}, capture_output=True)
+        assert run.stderr == b""
+        return run.stdout.split()
+
+    assert used(tmp_path) == [b"42.0", b"0", b"True"]
+    folders = [path for path in (sources, *tmp_path.rglob("*")) if path.is_dir()]
+    folders.remove(temporary)
+    for folder in folders:
+        folder.chmod(0o555)
+    try:
+        (home := tmp_path / "home").mkdir()
+        doubled, loaded, writable = used(home)
+        if writable == b"True":
+            pytest.skip("permissions do not keep this user from writing")
+        assert (doubled, loaded) == (b"42.0", b"1")
+        assert list(home.rglob("*.nbi"))
+        assert used(sources) == [b"42.0", b"1", b"False"]
+        assert list(temporary.iterdir()) == []
+    finally:
+        for folder in folders:
+            folder.chmod(0o755)
 
 
 def test_a_kernel_that_is_compiled_once_takes_no_other_types():

@@ -1,16 +1,16 @@
 """A run of `spclust cluster`: batch by batch it reads, learns, labels and writes."""
 
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import asdict
 from typing import Any
 
-from spclust.cli.checkpoint import (
+from spclust.cli.checkpoints.checkpoint import (
     Checkpoint,
-    read_checkpoint,
+    CheckpointFile,
     require_same_run,
-    write_checkpoint,
 )
+from spclust.cli.checkpoints.checkpoint_lock import checkpoint_lock
 from spclust.cli.exit_codes import CommandError, StopSignal, named_rows, say
 from spclust.cli.labels import Scores, label_table
 from spclust.cli.model_figure import draw, require_drawable
@@ -20,13 +20,20 @@ from spclust.cli.prepared_model import Preparation, PreparedModel
 from spclust.cli.progress import ProgressBar
 from spclust.persistence.atomic_file import write_whole
 from spclust.tables.bad_rows import BadRows, collection_path
-from spclust.tables.batches import Batch, InputFiles, ReadAhead, default_batch_size, in_batches
+from spclust.tables.batches import Batch, ReadAhead, default_batch_size, in_batches
 from spclust.tables.chunks import Columns, Position
 from spclust.tables.inputs import file_sizes, require_followable
-from spclust.tables.readers import choose_features, extra_columns, require_columns, split_names
+from spclust.tables.readers import (
+    InputFiles,
+    choose_features,
+    extra_columns,
+    require_columns,
+    split_names,
+)
 from spclust.tables.writers import (
     RecordWriter,
     TableWriter,
+    Written,
     open_writer,
     require_truncatable,
     require_writable,
@@ -56,16 +63,24 @@ class ClusterRun:
         if run_options.checkpoint is not None and label_options.out is not None:
             require_truncatable(label_options.out, label_options.out_format)
         collected = collection_path(input_options.on_bad_row)
-        targets = (run_options.events, run_options.save, run_options.plot, run_options.checkpoint)
-        require_writable((label_options.out, collected, *targets), paths)
+        targets = {"--out": label_options.out, "--on-bad-row collect": collected}
+        for name in ("events", "save", "plot", "checkpoint"):
+            targets[f"--{name}"] = getattr(run_options, name)
+        require_writable(targets, paths)
         self.paths = paths
         self._input, self._label, self._run = input_options, label_options, run_options
         warmup = run_options.warmup if run_options.standardise else 0
         self.prepared = PreparedModel(new_model(parameters), Preparation(()), warmup=warmup)
         self.prepared.watched = run_options.events is not None
         self.stop = StopSignal()
+        path = run_options.checkpoint
+        self._checkpoint = None if path is None else CheckpointFile(str(path))
         self._files = InputFiles(
-            paths, input_options.read_options(), follow=run_options.follow, stopped=self.stop
+            paths,
+            input_options.read_options(),
+            follow=run_options.follow,
+            stopped=self.stop,
+            digests=path is not None,
         )
         self._settings = self._all_settings(parameters)
         self.scores = Scores()
@@ -92,7 +107,9 @@ class ClusterRun:
 
     def __call__(self, *, quiet: bool) -> None:
         """Read, learn, label and write until the inputs end or a signal arrives."""
-        with self._files, ExitStack() as self._outputs:
+        path = self._run.checkpoint
+        lock = nullcontext() if path is None else checkpoint_lock(str(path))
+        with lock, self._files, ExitStack() as self._outputs:
             self._read_all(self._begin(), quiet=quiet)
 
     def _read_all(self, columns: Columns, *, quiet: bool) -> None:
@@ -106,9 +123,10 @@ class ClusterRun:
         sizes = file_sizes(self.paths)
         total = None if sizes is None or self._run.follow else sum(sizes)
         started, written = time.perf_counter(), self.rows
+        task = f"checking the first {self.rows:,} rows" if self.rows else "reading"
         with (
             self.stop,
-            ProgressBar(total, quiet=quiet) as bar,
+            ProgressBar(total, quiet=quiet, task=task) as bar,
             ReadAhead(batches, given_up) as ahead,
         ):
             for batch in ahead:
@@ -124,22 +142,25 @@ class ClusterRun:
 
     def _begin(self) -> Columns:
         """Choose the columns or resume from the checkpoint, and open the outputs."""
-        path = self._run.checkpoint
-        earlier = None if path is None else read_checkpoint(str(path))
-        if earlier is None:
-            columns, lengths = self._chosen_columns(), dict[str, int]()
+        file = self._checkpoint
+        digests = file is not None
+        earlier = None if file is None else file.read()
+        if file is None or earlier is None:
+            columns, written = self._chosen_columns(), dict[str, Written]()
         else:
-            require_same_run(str(path), earlier, self._settings, self.paths)
-            columns, lengths = self._resume(earlier), earlier.lengths
+            require_same_run(file.path, earlier, self._settings, self.paths)
+            columns, written = self._resume(earlier), earlier.written
         if self._run.plot is not None:
             require_drawable(len(columns.features))
         if self._label.out is not None:
-            self._out = open_writer(self._label.out, self._label.out_format, lengths.get("out"))
+            self._out = open_writer(
+                self._label.out, self._label.out_format, written.get("out"), digests=digests
+            )
             self._outputs.callback(self._out.close)
         if self._run.events is not None:
-            self._events = RecordWriter(self._run.events, lengths.get("events"))
+            self._events = RecordWriter(self._run.events, written.get("events"), digests=digests)
             self._outputs.callback(self._events.close)
-        self.bad = BadRows(self._input.on_bad_row, lengths.get("bad"))
+        self.bad = BadRows(self._input.on_bad_row, written.get("bad"), digests=digests)
         self._outputs.callback(self.bad.close)
         if earlier is not None:
             self.bad.count = int(earlier.counts["bad"])
@@ -160,6 +181,7 @@ class ClusterRun:
         self.prepared = PreparedModel.from_bytes(earlier.model)
         self.prepared.warmup, self.prepared.watched = warmup, self._run.events is not None
         self._position = earlier.position
+        self._files.ends = dict(enumerate(earlier.ends))
         self.rows = self.resumed_at = int(earlier.counts["rows"])
         self.event_count = int(earlier.counts["events"])
         self.scores.restore(earlier.counts["scores"])
@@ -199,13 +221,12 @@ class ClusterRun:
 
     def _save_checkpoint(self, model: bytes | None = None) -> None:
         """Replace the checkpoint after the outputs are on the disk; encode the model if needed."""
-        path = self._run.checkpoint
-        if path is None or not self.prepared.has_learnt:
+        if self._checkpoint is None or not self.prepared.has_learnt:
             return
         outputs = {"out": self._out, "events": self._events, "bad": self.bad.file}
-        lengths = {name: file.sync() for name, file in outputs.items() if file is not None}
+        written = {name: file.sync() for name, file in outputs.items() if file is not None}
         # Bad rows after the end of the last batch are read again when the run is resumed.
-        bad, lengths["bad"] = self._bad_state
+        bad, written["bad"] = self._bad_state
         counts = {
             "rows": self.rows,
             "bad": bad,
@@ -214,9 +235,10 @@ class ClusterRun:
             "keep": list(self._keep),
         }
         data = self.prepared.to_bytes() if model is None else model
-        write_checkpoint(
-            str(path),
-            Checkpoint(data, self._position, self.paths, self._settings, lengths, counts),
+        position, ends = self._position, self._files.ends
+        known = [ends.get(number, Position(number)) for number in range(position.file)]
+        self._checkpoint.write(
+            Checkpoint(data, position, self.paths, known, self._settings, written, counts)
         )
 
     def _end(self) -> None:

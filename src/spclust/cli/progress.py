@@ -22,7 +22,8 @@ _EVERY = 0.2  # seconds between two updates
 class ProgressBar:
     """Rows, rows per second, structures, clusters, and the time left if the size is known."""
 
-    def __init__(self, total_bytes: int | None, *, quiet: bool) -> None:
+    def __init__(self, total_bytes: int | None, *, quiet: bool, task: str = "reading") -> None:
+        """Prepare a bar; `task` is what happens before the first rows are learnt."""
         console = Console(stderr=True)
         self._shown = console.is_terminal and not quiet
         columns = [SpinnerColumn(), TextColumn("{task.description}")]
@@ -30,7 +31,7 @@ class ProgressBar:
             columns += [BarColumn(None), TextColumn("{task.percentage:>3.0f} %")]
             columns += [TimeRemainingColumn()]
         self._progress = Progress(*columns, console=console, disable=not self._shown, expand=True)
-        self._task: TaskID = self._progress.add_task("reading", total=total_bytes)
+        self._task: TaskID = self._progress.add_task(task, total=total_bytes)
         self._started = self._drawn = time.perf_counter()
 
     def __enter__(self) -> Self:

@@ -3,12 +3,19 @@
 Numba alone would notice a change in the file of the kernel itself but not in the files of the parts
 that it calls, and would go on running the old code. So the name of a kernel, by which its machine
 code is stored, has a digest of every source file in it.
+
+Numba uses a folder only if it may write there. Machine code in one that it may only read is copied
+to the one that it uses, or else to a temporary one.
 """
 
+import atexit
 import hashlib
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -18,6 +25,7 @@ import numpy as np
 
 from spclust.jit import internals, notice
 
+_CONFIG: Any = numba.config
 _COMPILING = RLock()
 
 
@@ -40,6 +48,55 @@ def named_by_sources(function: Callable[..., Any]) -> None:
     function.__qualname__ += f"_{DIGEST}"
 
 
+def with_cache(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """A kernel whose machine code is kept on disk, if there is a place for it."""
+    with suppress(RuntimeError):  # there is no place to write, or no file of the source
+        return numba.njit(cache=True, **options)(function)
+    if any(_files_to_read(function)):
+        before = _CONFIG.CACHE_DIR
+        try:
+            _CONFIG.CACHE_DIR = _temporary_folder()
+            return numba.njit(cache=True, **options)(function)
+        except (RuntimeError, OSError):
+            pass
+        finally:
+            _CONFIG.CACHE_DIR = before
+    return numba.njit(**options)(function)
+
+
+@cache
+def _temporary_folder() -> str:
+    """A folder that no other user may write to, removed at the end of this process."""
+    folder, process = tempfile.mkdtemp(prefix="spclust-"), os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == process:  # not that of a process that was forked
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
+    return folder
+
+
+def _files_to_read(function: Callable[..., Any]) -> Iterator[Path]:
+    """Files of machine code of a kernel in the folders that Numba would like to use, index last."""
+    source = Path(function.__code__.co_filename)
+    name = f"{source.stem}.{_file_name(function)}-*"
+    places = [(source.parent, f"__pycache__/{name}")]
+    if _CONFIG.CACHE_DIR:
+        places.insert(0, (Path(_CONFIG.CACHE_DIR), f"*/{name}"))
+    for ending in (".nbc", ".nbi"):
+        for folder, pattern in places:
+            yield from folder.glob(f"{pattern}{ending}")
+
+
+def _copy_what_may_only_be_read(dispatcher: Any) -> None:
+    """Copy machine code from folders that are not writable to the one that is used."""
+    folder = dispatcher.stats.cache_path
+    for file in _files_to_read(dispatcher.py_func) if folder else ():
+        with suppress(OSError):  # it may not even be read
+            shutil.copyfile(file, Path(folder) / file.name)
+
+
 def compiled_by_one_process(dispatcher: Any) -> Any:
     """A kernel that no two processes, and no two threads, compile at the same time.
 
@@ -56,7 +113,9 @@ def compiled_by_one_process(dispatcher: Any) -> Any:
         if signature in dispatcher.overloads:
             return compile_for(signature)
         with _COMPILING, _one_process(dispatcher):  # after which the other one's code is on disk
-            is_cached = _is_cached(dispatcher)
+            if not (is_cached := _is_cached(dispatcher)):
+                _copy_what_may_only_be_read(dispatcher)
+                is_cached = _is_cached(dispatcher)
             with notice.of_kernel(name, is_cached, compilations):
                 return compile_for(signature)
 
@@ -93,8 +152,12 @@ def _of_contiguous_arrays(dispatcher: Any) -> Callable[..., Any]:
 def _is_cached(dispatcher: Any) -> bool:
     """True if machine code of a kernel is on disk, if only for other types."""
     folder = dispatcher.stats.cache_path
-    name = dispatcher.py_func.__qualname__.replace("<", "").replace(">", "")
-    return bool(folder) and any(Path(folder).glob(f"*{name}*.nbi"))
+    return bool(folder) and any(Path(folder).glob(f"*{_file_name(dispatcher.py_func)}*.nbi"))
+
+
+def _file_name(function: Callable[..., Any]) -> str:
+    """The name of a kernel as it is part of the names of its files."""
+    return function.__qualname__.replace("<", "").replace(">", "")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import numba
 from numba import njit
 
 from spclust.jit import internals
-from spclust.jit.cache import compiled_by_one_process, named_by_sources
+from spclust.jit.cache import compiled_by_one_process, named_by_sources, with_cache
 
 _CONFIG: Any = numba.config
 COMPILED = not _CONFIG.DISABLE_JIT  # otherwise kernels are plain Python
@@ -50,11 +50,7 @@ def _kernel(function: Callable[..., Any], **options: Any) -> Any:
         return function
     named_by_sources(function)
     options = {**_OPTIONS, **internals.KERNEL, **options}
-    try:
-        dispatcher = njit(cache=True, **options)(function)
-    except RuntimeError:  # there is no place to write
-        dispatcher = njit(**options)(function)
-    return compiled_by_one_process(dispatcher)
+    return compiled_by_one_process(with_cache(function, options))
 
 
 def part(function: Callable[..., Any]) -> Any:

@@ -4,7 +4,7 @@ import re
 
 from spclust.tables.chunks import BadRow
 from spclust.tables.table_error import TableError, TableOptionError
-from spclust.tables.writers import RecordWriter
+from spclust.tables.writers import RecordWriter, Written
 
 _HINT = "--on-bad-row skip, or collect FILE, goes on without such rows."
 
@@ -22,21 +22,23 @@ def collection_path(on_bad_row: str) -> str | None:
 class BadRows:
     """A counter of bad rows, with the file that they are collected in, if any."""
 
-    def __init__(self, on_bad_row: str, keep: int | None = None) -> None:
-        """Stop, skip or collect; the file goes on after its first `keep` bytes, if given."""
+    def __init__(
+        self, on_bad_row: str, keep: Written | None = None, *, digests: bool = False
+    ) -> None:
+        """Stop, skip or collect; the file goes on after what is to be kept, if given."""
         self._stop = on_bad_row == "stop"
         self.count = 0
         path = collection_path(on_bad_row)
-        self.file = None if path is None else RecordWriter(path, keep)
+        self.file = None if path is None else RecordWriter(path, keep, digests=digests)
 
     def close(self) -> None:
         """Close the file of bad rows."""
         if self.file is not None:
             self.file.close()
 
-    def state(self) -> tuple[int, int]:
-        """Number of bad rows so far, and length of the file of bad rows."""
-        return self.count, 0 if self.file is None else self.file.length
+    def state(self) -> tuple[int, Written]:
+        """Number of bad rows so far, and what was written to the file of bad rows."""
+        return self.count, Written() if self.file is None else self.file.state()
 
     def add(self, bad: list[tuple[str, BadRow]]) -> None:
         """Count bad rows, each with the name of its file; TableError if they stop the run."""

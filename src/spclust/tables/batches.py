@@ -14,18 +14,12 @@ import numpy as np
 import pyarrow as pa
 
 from spclust.array_types import Floats, Integers
-from spclust.tables.bad_rows import BadRows
+from spclust.tables.bad_rows import BadRows, collection_path
 from spclust.tables.chunks import BadRow, Chunk, Columns, Position
 from spclust.tables.formats import ReadOptions
 from spclust.tables.inputs import expand_inputs
-from spclust.tables.readers import (
-    Reader,
-    choose_features,
-    named_errors,
-    open_reader,
-    require_columns,
-)
-from spclust.tables.table_error import TableError
+from spclust.tables.readers import InputFiles, choose_features
+from spclust.tables.writers import require_writable
 
 _POLL = 0.2  # seconds between two checks whether to go on waiting
 _JOIN = 0.5  # seconds to wait at the end for the thread that reads
@@ -50,71 +44,6 @@ class Batch(NamedTuple):
     bad: list[tuple[str, BadRow]]  # rows left out between these, each with the name of its file
     end: Position | None  # None if these are only bad rows, whose batch is still to come
     consumed: int  # bytes of all files read so far
-
-
-class InputFiles:
-    """Input files, read one after the other as one stream."""
-
-    def __init__(
-        self,
-        paths: list[str],
-        options: ReadOptions,
-        *,
-        follow: bool = False,
-        stopped: Callable[[], bool] = lambda: False,
-    ) -> None:
-        self.paths = paths
-        self._options, self.follows, self.stopped = options, follow, stopped
-        self._opened: dict[int, Reader] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, failure: object, *_: object) -> None:
-        """Close all files."""
-        for reader in self._opened.values():
-            reader.close()
-
-    def first(self) -> tuple[str, Reader]:
-        """The first file that has columns, with its reader."""
-        for number in range(len(self.paths)):
-            reader = self._open(number)
-            if reader.names:
-                return self.paths[number], reader
-        raise TableError(f"{self.paths[0]!r} is empty.")
-
-    def _open(self, number: int) -> Reader:
-        if number not in self._opened:
-            self._opened[number] = open_reader(
-                self.paths[number], self._options, follow=self.follows, stopped=self.stopped
-            )
-        return self._opened[number]
-
-    def chunks(self, columns: Columns, since: Position) -> Iterator[tuple[Chunk, Position] | None]:
-        """Chunks of all files from a position on, each with the position after it."""
-        before = since.before
-        for number in range(since.file, len(self.paths)):
-            reader = self._open(number)
-            known = since if number == since.file else None
-            rows = known.row if known else 0
-            if reader.names:
-                require_columns((*columns.features, *columns.extra), reader, self.paths[number])
-            with named_errors(self.paths[number]):
-                for chunk in reader.chunks(columns, known) if reader.names else ():
-                    if chunk is None:
-                        yield None
-                        continue
-                    rows = chunk.end_row
-                    end = Position(
-                        number, before, rows, chunk.offset, chunk.offset_row, chunk.identity
-                    )
-                    if known is not None:
-                        chunk = chunk.since(known.row)
-                    yield chunk, end
-            self._opened.pop(number).close()
-            before += rows
-            if self.stopped():
-                return
 
 
 def in_batches(
@@ -155,11 +84,12 @@ def in_batches(
         while count + len(chunk.row) - start >= due:
             stop = start + due - count
             part = chunk.part(start, stop)
-            waiting.append((part, end._replace(row=part.end_row)))
+            waiting.append((part, files.position(end, part)))
             start = stop
             yield gathered()
         if start < len(chunk.row) or (start == 0 and chunk.bad):
             rest = chunk.part(start, len(chunk.row))
+            end = files.position(end, rest)
             if rest.bad:
                 yield batch_of([(rest.bad_only(), end)])._replace(end=None)
             if waiting and not len(waiting[-1][0].row):
@@ -200,7 +130,9 @@ def read_batches(
     options : ReadOptions, optional
         Format, delimiter, encoding and so on.
     """
-    with InputFiles(expand_inputs(names), options or ReadOptions()) as files:
+    paths = expand_inputs(names)
+    require_writable({"--on-bad-row collect": collection_path(on_bad_row)}, paths)
+    with InputFiles(paths, options or ReadOptions()) as files:
         path, reader = files.first()
         features = choose_features(reader, path, columns, extra)
         chosen = Columns(features, tuple(extra))

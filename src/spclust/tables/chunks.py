@@ -1,5 +1,8 @@
 """Chunks: some rows of one file as numbers, its bad rows, and the position where they end."""
 
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +29,8 @@ class Position(NamedTuple):
     row: int = 0  # rows of it that were read
     offset: int = 0  # a byte of its text at which a row starts,
     offset_row: int = 0  # and the number of that row
-    identity: str = ""  # of the file
+    identity: str = ""  # length and digest of the text before that byte; "" if it is no text
+    rows: str = ""  # digest of the rows from that one on
 
 
 class BadRow(NamedTuple):
@@ -48,7 +52,7 @@ class Chunk(NamedTuple):
     offset_row: int  # and the number of that row
     end_row: int  # rows of the file up to here, good or bad
     consumed: int  # bytes of the file read so far
-    identity: str  # of the file
+    identity: str  # length and digest of the text before the first row; "" if not known
 
     def part(self, start: int, stop: int) -> "Chunk":
         """Good rows `start` to `stop`, with the bad rows that come before the last of them."""
@@ -68,6 +72,16 @@ class Chunk(NamedTuple):
         none = self.extra.slice(0, 0)
         return self._replace(values=self.values[:0], row=self.row[:0], extra=none)
 
+    def until(self, row: int) -> "Chunk":
+        """Rows, good and bad, before a row of the file."""
+        stop = int(np.searchsorted(self.row, row))
+        return self._replace(
+            values=self.values[:stop],
+            row=self.row[:stop],
+            extra=self.extra.slice(0, stop),
+            bad=[bad for bad in self.bad if bad.row < row],
+        )
+
     def since(self, row: int) -> "Chunk":
         """Rows, good and bad, from a row of the file on."""
         start = int(np.searchsorted(self.row, row))
@@ -77,3 +91,39 @@ class Chunk(NamedTuple):
             extra=self.extra.slice(start),
             bad=[bad for bad in self.bad if bad.row >= row],
         )
+
+
+class RowDigest:
+    """Digest of consecutive rows of a file, which does not depend on how they are cut."""
+
+    def __init__(self) -> None:
+        self._parts: defaultdict[str, int] = defaultdict(int)
+
+    def add(self, chunk: Chunk) -> None:
+        """Add the rows, good and bad, of a chunk or of a part of one."""
+        self._update("values", np.ascontiguousarray(chunk.values))
+        self._update("row", np.ascontiguousarray(chunk.row))
+        for bad in chunk.bad:
+            self._update("bad", f"{tuple(bad)}\n".encode())
+        for name, column in zip(chunk.extra.column_names, chunk.extra.columns, strict=True):
+            for array in column.chunks:
+                for kind, data in _contents(array):
+                    self._update(f"{kind} of {name}", data)
+
+    def _update(self, name: str, data: Any) -> None:
+        self._parts[name] = zlib.crc32(data, self._parts[name])
+
+    def value(self) -> str:
+        """The digest of all rows so far."""
+        return f"{zlib.crc32(repr(sorted(self._parts.items())).encode()):08x}"
+
+
+def _contents(array: pa.StringArray) -> Iterator[tuple[str, Any]]:
+    """Missing cells, lengths and text of a column of strings, by what they are."""
+    if not len(array):
+        return
+    _, offsets, text = array.buffers()
+    ends = np.frombuffer(offsets, np.int32, len(array) + 1, 4 * array.offset)
+    yield "missing cells", array.is_null().to_numpy(zero_copy_only=False)
+    yield "lengths", np.diff(ends)
+    yield "text", memoryview(text or b"")[ends[0] : ends[-1]]

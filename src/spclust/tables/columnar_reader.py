@@ -1,6 +1,5 @@
 """Parquet and Arrow IPC: typed columns, read some rows at a time."""
 
-import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,11 +14,10 @@ from spclust.tables.cells import is_clean, matrix, parse_cells
 from spclust.tables.chunks import BadRow, Chunk, Columns, Position
 from spclust.tables.inputs import STDIN
 from spclust.tables.table_error import TableError, sentence_of
-from spclust.tables.text_file import NOT_THE_INPUT, TextFile
+from spclust.tables.text_file import TextFile
 
 _MOST_CELLS = 50_000  # read at a time, which limits the memory for wide tables
 _MOST_ROWS = 50_000
-_IDENTITY = 4096  # bytes at the beginning whose digest identifies a Parquet file
 _MAGIC = b"ARROW1\0\0"  # an IPC file is these bytes, a stream, and a footer
 
 
@@ -28,19 +26,12 @@ class _RecordBatches(Protocol):
 
     schema: pa.Schema
 
-    def read(self, columns: list[str], since: int) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Batches of these columns, each with the number of its first row.
-
-        Batches that end before the row `since` may be left out.
-        """
+    def read(self, columns: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Batches of these columns, each with the number of its first row."""
         ...
 
     def consumed(self, row: int) -> int:
         """Bytes of the file up to a row, about."""
-        ...
-
-    def identity(self) -> str:
-        """Text that identifies the file."""
         ...
 
     def close(self) -> None:
@@ -60,17 +51,14 @@ class ColumnarReader:
         return [field.name for field in self._file.schema if _is_number(field.type)]
 
     def chunks(self, columns: Columns, since: Position | None) -> Iterator[Chunk | None]:
-        """Chunks of rows from a position on."""
+        """Chunks of all rows: of those before a position the digest is needed."""
         names = list(dict.fromkeys((*columns.features, *columns.extra)))
         for name in columns.extra:
             self._require_text(name)
-        identity = hashlib.sha256(self._file.identity().encode()).hexdigest()[:32]
-        if since and since.identity and since.identity != identity:
-            raise TableError(f"{self._path!r} {NOT_THE_INPUT}")
         most = min(_MOST_ROWS, max(1, _MOST_CELLS // len(names)))
-        for first, batch in self._file.read(names, since.row if since else 0):
+        for first, batch in self._file.read(names):
             for start in range(0, len(batch), most):
-                yield self._chunk(batch.slice(start, most), first + start, columns, identity)
+                yield self._chunk(batch.slice(start, most), first + start, columns)
 
     def close(self) -> None:
         """Close the file."""
@@ -87,7 +75,7 @@ class ColumnarReader:
                 "choose another column for --keep and --label."
             ) from None
 
-    def _chunk(self, batch: pa.RecordBatch, first: int, columns: Columns, identity: str) -> Chunk:
+    def _chunk(self, batch: pa.RecordBatch, first: int, columns: Columns) -> Chunk:
         table = pa.table(batch)
         row = np.arange(first, first + len(table))
         numbers = _as_floats(table, columns.features)
@@ -99,7 +87,7 @@ class ColumnarReader:
         extra = table.select(list(columns.extra)).filter(pa.array(good))
         extra = extra.cast(pa.schema([(name, pa.string()) for name in columns.extra]))
         end = first + len(row)
-        return Chunk(values, row[good], extra, bad, 0, 0, end, self._file.consumed(end), identity)
+        return Chunk(values, row[good], extra, bad, 0, 0, end, self._file.consumed(end), "")
 
 
 def _as_floats(table: pa.Table, features: tuple[str, ...]) -> pa.Table | None:
@@ -139,26 +127,10 @@ class ParquetBatches:
         self.schema = self._file.schema_arrow
         self._path, self._bytes = path, os.path.getsize(path)
 
-    def read(self, columns: list[str], since: int) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Batches of these columns, each with the number of its first row.
-
-        Batches that end before the row `since` may be left out.
-        """
-        metadata, first, groups = self._file.metadata, 0, []
-        row = 0
-        for group in range(metadata.num_row_groups):
-            rows = metadata.row_group(group).num_rows
-            if row + rows <= since:
-                first = row + rows
-            else:
-                groups.append(group)
-            row += rows
-        if row < since:
-            raise TableError(f"{self._path!r} {NOT_THE_INPUT}")
-        size = min(_MOST_ROWS, max(1, _MOST_CELLS // len(columns)))
-        if not groups:
-            return
-        batches = self._file.iter_batches(size, groups, columns, use_threads=False)
+    def read(self, columns: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Batches of these columns, each with the number of its first row."""
+        first, size = 0, min(_MOST_ROWS, max(1, _MOST_CELLS // len(columns)))
+        batches = self._file.iter_batches(size, columns=columns, use_threads=False)
         while True:
             with _sound(self._path, f"the rows from {first + 1} on"):
                 batch = next(batches, None)
@@ -171,18 +143,6 @@ class ParquetBatches:
     def consumed(self, row: int) -> int:
         """Bytes of the file up to a row, if all rows are of the same size."""
         return self._bytes * row // max(int(self._file.metadata.num_rows), 1)
-
-    def identity(self) -> str:
-        """Schema, size of the first row group, and digest of the first bytes.
-
-        PyArrow's metadata of columns is not used: it ends the process if that is damaged.
-        """
-        metadata = self._file.metadata
-        group = metadata.row_group(0) if metadata.num_row_groups else None
-        size = (group.num_rows, group.total_byte_size) if group else ()
-        with open(self._path, "rb") as file:
-            start = hashlib.sha256(file.read(_IDENTITY)).hexdigest()
-        return f"{self.schema.remove_metadata()} {size} {start}"
 
     def close(self) -> None:
         """Close the file."""
@@ -203,11 +163,8 @@ class ArrowBatches:
             raise TableError(f"{text.path!r} is no Arrow IPC file or stream.") from None
         self.schema = self._reader.schema
 
-    def read(self, columns: list[str], since: int) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Batches of these columns, each with the number of its first row.
-
-        Batches that end before the row `since` may be left out.
-        """
+    def read(self, columns: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Batches of these columns, each with the number of its first row."""
         first = number = 0
         while True:
             number += 1
@@ -218,17 +175,12 @@ class ArrowBatches:
                 batch = batch.select(columns)
                 # PyArrow trusts a file: offsets out of range would be read as they are.
                 batch.validate(full=True)
-            if first + len(batch) > since:
-                yield first, batch
+            yield first, batch
             first += len(batch)
 
     def consumed(self, row: int) -> int:
         """Bytes read so far."""
         return self._text.consumed
-
-    def identity(self) -> str:
-        """Schema: nothing else is known before the batches are read."""
-        return str(self.schema.remove_metadata())
 
     def close(self) -> None:
         """Close the file."""

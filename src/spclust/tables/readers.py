@@ -1,19 +1,19 @@
-"""Readers of tables, opened by their format, and the choice of columns."""
+"""Readers of tables, opened by their format one after the other, and the choice of columns."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import Protocol
+from typing import Protocol, Self
 
 import pyarrow as pa
 
-from spclust.tables.chunks import Chunk, Columns, Position
+from spclust.tables.chunks import Chunk, Columns, Position, RowDigest
 from spclust.tables.columnar_reader import ArrowBatches, ColumnarReader, ParquetBatches
 from spclust.tables.csv_reader import CsvReader, Dialect
 from spclust.tables.formats import Format, ReadOptions, format_of
 from spclust.tables.ndjson_reader import NdjsonReader
 from spclust.tables.table_error import TableError, TableOptionError, sentence_of, shortened
-from spclust.tables.text_file import TextFile
+from spclust.tables.text_file import NOT_THE_INPUT, TextFile
 
 
 class Reader(Protocol):
@@ -50,11 +50,19 @@ def named_errors(path: str) -> Iterator[None]:
 
 
 def open_reader(
-    path: str, options: ReadOptions, *, follow: bool, stopped: Callable[[], bool]
+    path: str,
+    options: ReadOptions,
+    *,
+    follow: bool,
+    stopped: Callable[[], bool],
+    digests: bool = False,
 ) -> Reader:
-    """Open a file, or standard input, with the reader of its format."""
+    """Open a file, or standard input, with the reader of its format.
+
+    `digests`: of the text before each chunk, as its identity.
+    """
     with named_errors(path):
-        reader = _opened(path, options, follow=follow, stopped=stopped)
+        reader = _opened(path, options, follow=follow, stopped=stopped, digests=digests)
     if len(set(reader.names)) < len(reader.names):
         reader.close()
         twice = next(name for name in reader.names if reader.names.count(name) > 1)
@@ -68,7 +76,7 @@ def _is_csv(path: str, options: ReadOptions) -> bool:
 
 
 def _opened(
-    path: str, options: ReadOptions, *, follow: bool, stopped: Callable[[], bool]
+    path: str, options: ReadOptions, *, follow: bool, stopped: Callable[[], bool], digests: bool
 ) -> Reader:
     kind = format_of(path, options.format)
     if kind is Format.PARQUET:
@@ -85,7 +93,7 @@ def _opened(
         raise TableOptionError(
             f"--encoding {encoding!r} is not known: say for instance latin-1, cp1252 or utf-16."
         ) from None
-    text = TextFile(path, encoding, follow=follow, stopped=stopped)
+    text = TextFile(path, encoding, follow=follow, stopped=stopped, digests=digests)
     try:
         if kind is Format.ARROW:
             return ColumnarReader(path, ArrowBatches(text))
@@ -96,6 +104,111 @@ def _opened(
     except BaseException:
         text.close()
         raise
+
+
+class InputFiles:
+    """Input files, read one after the other as one stream."""
+
+    def __init__(
+        self,
+        paths: list[str],
+        options: ReadOptions,
+        *,
+        follow: bool = False,
+        stopped: Callable[[], bool] = lambda: False,
+        digests: bool = False,
+    ) -> None:
+        """Prepare to read files; `digests` of what was read are part of positions, if wanted."""
+        self.paths = paths
+        self._options, self.follows, self.stopped = options, follow, stopped
+        self._digests, self._rows = digests, RowDigest()
+        self._opened: dict[int, Reader] = {}
+        self.ends: dict[int, Position] = {}  # of files that were read to their end
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, failure: object, *_: object) -> None:
+        """Close all files."""
+        for reader in self._opened.values():
+            reader.close()
+
+    def first(self) -> tuple[str, Reader]:
+        """The first file that has columns, with its reader."""
+        for number in range(len(self.paths)):
+            reader = self._open(number)
+            if reader.names:
+                return self.paths[number], reader
+        raise TableError(f"{self.paths[0]!r} is empty.")
+
+    def _open(self, number: int) -> Reader:
+        if number not in self._opened:
+            self._opened[number] = open_reader(
+                self.paths[number],
+                self._options,
+                follow=self.follows,
+                stopped=self.stopped,
+                digests=self._digests,
+            )
+        return self._opened[number]
+
+    def chunks(self, columns: Columns, since: Position) -> Iterator[tuple[Chunk, Position] | None]:
+        """Chunks of all files from a position on, each with the position after it.
+
+        TableError if what is before the position is not what was read before.
+        """
+        for number, end in self.ends.items():
+            for _ in self._chunks_of(number, columns, end):
+                pass  # it is checked
+        before = since.before
+        for number in range(since.file, len(self.paths)):
+            start = since if number == since.file else Position(number, before)
+            end = start
+            for found in self._chunks_of(number, columns, start):
+                end = end if found is None else found[1]
+                yield found
+            if self._digests:
+                self.ends[number] = self.position(end)
+            before += end.row
+            if self.stopped():
+                return
+
+    def _chunks_of(
+        self, number: int, columns: Columns, since: Position
+    ) -> Iterator[tuple[Chunk, Position] | None]:
+        """Chunks of one file."""
+        path, reader = self.paths[number], self._open(number)
+        row, offset, known = 0, -1, RowDigest()
+        if reader.names:
+            require_columns((*columns.features, *columns.extra), reader, path)
+        with named_errors(path):
+            for chunk in reader.chunks(columns, since) if reader.names else ():
+                if chunk is None:
+                    yield None
+                    continue
+                if chunk.offset != offset:
+                    self._rows, offset = RowDigest(), chunk.offset
+                if row < since.row:
+                    earlier, chunk = chunk.until(since.row), chunk.since(since.row)
+                    self._rows.add(earlier)
+                    known.add(earlier)
+                    if chunk.end_row >= since.row and since.rows and since.rows != known.value():
+                        raise TableError(f"{path!r} {NOT_THE_INPUT}")
+                row = chunk.end_row
+                identity = chunk.identity
+                end = Position(number, since.before, row, offset, chunk.offset_row, identity)
+                yield chunk, end
+        if row < since.row and not self.stopped():
+            raise TableError(f"{path!r} {NOT_THE_INPUT}")
+        self._opened.pop(number).close()
+
+    def position(self, end: Position, part: Chunk | None = None) -> Position:
+        """A position with the digest of the rows before it, the last of which are `part`."""
+        if part is not None:
+            end = end._replace(row=part.end_row)
+            if self._digests:
+                self._rows.add(part)
+        return end._replace(rows=self._rows.value()) if self._digests else end
 
 
 def split_names(given: Sequence[str] | None, names: Sequence[str]) -> tuple[str, ...]:

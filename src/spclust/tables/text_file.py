@@ -3,10 +3,10 @@
 Each block has the offset of its first byte, from which reading can be resumed.
 """
 
-import hashlib
 import os
 import select
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from enum import Enum, auto
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from spclust.tables.table_error import TableError, sentence_of
 
 _QUIET = 0.3  # seconds without a new byte after which the bytes so far are passed on
 _LONGEST_RECORD = 64_000_000  # bytes: a longer one is taken for a file that is no table
-_IDENTITY = 4096  # bytes at the beginning whose digest identifies a file
+_LEAST_PEEK = 4096  # bytes
 
 NOT_THE_INPUT = (
     "is not the input that the checkpoint was made with: name that one, or remove the "
@@ -50,15 +50,18 @@ class Block(NamedTuple):
 class TextFile:
     """A text file or standard input, decompressed and converted to UTF-8."""
 
-    def __init__(self, path: str, encoding: str, *, follow: bool, stopped: Stopped) -> None:
+    def __init__(
+        self, path: str, encoding: str, *, follow: bool, stopped: Stopped, digests: bool
+    ) -> None:
         self.path, self.follow, self.stopped = path, follow, stopped
+        self._digest = 0 if digests else None  # CRC-32, which is the fastest that detects errors
+        self._passed = 0  # bytes of the text before the block of now
         # Unbuffered: a thread waiting in a buffered read holds a lock that Python needs at exit.
         source = 0 if path == STDIN else path
         self._raw = open(source, "rb", buffering=0, closefd=path != STDIN)  # noqa: SIM115
         self.consumed = 0  # bytes of the file, before decompression
         self._start = self._first_bytes()
         self._peeked = b""  # text that was read and put back
-        self._seen = b""  # the first bytes of the text, for its identity
         self._stream = self._decoded(encoding)
 
     def close(self) -> None:
@@ -101,8 +104,6 @@ class TextFile:
             raise TableError(f"{self.path!r} is of another encoding: {error}.") from None
         except OSError as error:  # a compressed file is truncated or damaged
             raise TableError(f"{self.path!r} cannot be read: {sentence_of(error)}") from None
-        if len(self._seen) < _IDENTITY:
-            self._seen += data[: _IDENTITY - len(self._seen)]
         return data
 
     def read_fully(self, size: int) -> bytes:
@@ -112,16 +113,14 @@ class TextFile:
             pending += data
         return bytes(pending)
 
-    def identity(self, length: int = _IDENTITY) -> str:
-        """Length and digest of the beginning of the text, as far as it was read."""
-        start = self._seen[:length]
-        return f"{len(start)} {hashlib.sha256(start).hexdigest()[:32]}"
+    def identity(self) -> str:
+        """Length and digest of the text before the block of now; "" if none is computed."""
+        return "" if self._digest is None else f"{self._passed} {self._digest:08x}"
 
-    def require_identity(self, identity: str) -> None:
-        """Raise TableError if the text begins otherwise than the one of this identity."""
-        length = int(identity.split()[0])
-        if len(self._seen) >= length and self.identity(length) != identity:
-            raise TableError(f"{self.path!r} {NOT_THE_INPUT}")
+    def _pass(self, data: bytes) -> None:
+        self._passed += len(data)
+        if self._digest is not None:
+            self._digest = zlib.crc32(data, self._digest)
 
     def put_back(self, data: bytes) -> None:
         """Put bytes back: the next read returns them again."""
@@ -131,7 +130,7 @@ class TextFile:
         """About `size` bytes of the first lines, at least two lines if there are two."""
         pending = bytearray()
         while True:
-            state = self._fill(pending, max(size, _IDENTITY))
+            state = self._fill(pending, max(size, _LEAST_PEEK))
             if state is _State.MORE or self._is_final(state) or self.stopped():
                 break
             if max(pending.count(b"\n"), pending.count(b"\r")) > 1:
@@ -140,12 +139,15 @@ class TextFile:
         self.put_back(bytes(pending))
         return bytes(pending)
 
-    def blocks(self, size: int, offset: int, cut: Cut) -> Iterator[Block | None]:
+    def blocks(
+        self, size: int, offset: int, cut: Cut, identity: str = ""
+    ) -> Iterator[Block | None]:
         """Blocks of about `size` bytes from an offset on; None when a growing file pauses.
 
-        `cut` returns how many bytes at the beginning of its argument are whole records.
+        `cut` returns how many bytes at the beginning of its argument are whole records. TableError
+        if the text before the offset is not that of an identity.
         """
-        self._skip(offset)
+        self._skip(offset, identity)
         pending, paused = bytearray(), False
         while True:
             # The size doubles while a record goes on, so that the time is linear in its length.
@@ -156,7 +158,9 @@ class TextFile:
                 return
             whole = len(pending) if final else cut(pending)
             if whole:
-                yield Block(offset, bytes(pending[:whole]), self.consumed)
+                data = bytes(pending[:whole])
+                yield Block(offset, data, self.consumed)
+                self._pass(data)
                 del pending[:whole]
                 offset += whole
                 paused = False
@@ -196,18 +200,13 @@ class TextFile:
             pending += data
         return _State.MORE
 
-    def _skip(self, offset: int) -> None:
-        """Go to an offset: by a seek in a plain file, else by reading up to it."""
-        plain = self._stream is None and os.path.isfile(self.path)
-        left = offset
-        while left:
-            data = self._read(min(left, 1_000_000))
-            left -= len(data)
-            if not data or (plain and os.path.getsize(self.path) < offset):
-                raise TableError(f"{self.path!r} {NOT_THE_INPUT}")
-            if plain and not self._peeked:
-                self._raw.seek(offset)
-                self.consumed, left = offset, 0
+    def _skip(self, offset: int, identity: str) -> None:
+        """Read up to an offset; TableError if the text is not that of an identity."""
+        while self._passed < offset and (data := self._read(min(offset - self._passed, 1_000_000))):
+            self._pass(data)
+        digest = identity.partition(" ")[2]  # a longer one is of an earlier version
+        if len(digest) == 8 and identity != self.identity():
+            raise TableError(f"{self.path!r} {NOT_THE_INPUT}")
 
 
 class _RawBytes:
@@ -236,17 +235,13 @@ def chunks_of(
     `parse` makes a chunk of a block and the number of its first row.
     """
     offset, row = (max(since.offset, start), since.offset_row) if since else (start, 0)
-    for block in text.blocks(size, offset, cut):
-        if since and since.identity:
-            text.require_identity(since.identity)
+    for block in text.blocks(size, offset, cut, since.identity if since else ""):
         if block is None:
             yield None
             continue
         chunk = parse(block, row)
         yield chunk
         row = chunk.end_row
-    if since and row < since.row and not text.stopped():
-        raise TableError(f"{text.path!r} {NOT_THE_INPUT}")
 
 
 def _is_utf8(encoding: str) -> bool:

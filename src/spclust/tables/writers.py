@@ -7,9 +7,11 @@ import csv
 import io
 import json
 import os
+import stat
 import sys
+import zlib
 from collections.abc import Iterable, Mapping
-from typing import IO, Any, Protocol, TypeAlias
+from typing import IO, Any, NamedTuple, Protocol, TypeAlias
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
@@ -24,28 +26,62 @@ STDOUT = "-"
 _ROWS_OF_A_GROUP = 100_000  # of Parquet: many small groups would be slow to read
 
 
+class Written(NamedTuple):
+    """The beginning of a file as a run has written it."""
+
+    length: int = 0  # bytes
+    digest: str = ""  # of these bytes; "" if none is computed
+
+
 class AppendFile:
     """A file, or standard output, that bytes are appended to."""
 
-    def __init__(self, path: AnyPath, keep: int | None = None) -> None:
-        """Start a file, or truncate it to its first `keep` bytes and go on there."""
+    def __init__(
+        self, path: AnyPath, keep: Written | None = None, *, digests: bool = False
+    ) -> None:
+        """Start a file, or truncate it to what it had and go on there.
+
+        TableError if what is to be kept was changed. `digests`: compute one of all that is written.
+        """
         self.path = str(path)
+        self.length = 0
         self._file: IO[bytes]
-        if self.path == STDOUT:
-            self._file, self.length = sys.stdout.buffer, 0
-            return
-        if keep is not None and (
-            not os.path.isfile(self.path) or os.path.getsize(self.path) < keep
-        ):
+        self._digest = 0 if digests else None  # CRC-32
+        self._is_stdout = self.path == STDOUT
+        # Devices and pipes take everything, and nothing can be taken back from them.
+        self._is_regular = not self._is_stdout and _is_regular(self.path)
+        if self._is_stdout:
+            self._file = sys.stdout.buffer
+        elif keep is None or not self._is_regular:
+            self._file = open(self.path, "wb", buffering=0)  # noqa: SIM115
+        else:
+            self._require_unchanged(keep)
+            self._file = open(self.path, "r+b", buffering=0)  # noqa: SIM115
+            self._file.truncate(keep.length)
+            self._file.seek(keep.length)
+
+    def _require_unchanged(self, keep: Written) -> None:
+        """Read what is to be kept; TableError if it is not what was written."""
+        if os.path.isfile(self.path):
+            with open(self.path, "rb") as file:
+                while self.length < keep.length and (
+                    data := file.read(min(keep.length - self.length, 1_000_000))
+                ):
+                    self._count(data)
+        if self.length < keep.length or (keep.digest and self.state() != keep):
             raise TableError(
-                f"{self.path!r} is shorter than when the checkpoint was made, {keep} bytes: it was "
-                "changed. Remove the checkpoint to start anew."
+                f"{self.path!r} was changed after the checkpoint was made, in its first "
+                f"{keep.length} bytes: restore the file, or remove the checkpoint to start anew."
             )
-        self._file = open(self.path, "wb" if keep is None else "r+b", buffering=0)  # noqa: SIM115
-        if keep is not None:
-            self._file.truncate(keep)
-            self._file.seek(keep)
-        self.length = keep or 0
+
+    def _count(self, data: bytes) -> None:
+        self.length += len(data)
+        if self._digest is not None:
+            self._digest = zlib.crc32(data, self._digest)
+
+    def state(self) -> Written:
+        """What was written so far."""
+        return Written(self.length, "" if self._digest is None else f"{self._digest:08x}")
 
     def write(self, data: bytes) -> None:
         """Append bytes; an OSError names the file."""
@@ -58,18 +94,22 @@ class AppendFile:
             raise
         except OSError as error:
             raise OSError(error.errno, error.strerror, self.path) from None
-        self.length += len(data)
+        self._count(data)
 
-    def sync(self) -> int:
-        """Flush the file to the disk; its length in bytes."""
-        if self.path != STDOUT:
+    def sync(self) -> Written:
+        """Flush the file to the disk; what was written so far."""
+        if self._is_regular:
             os.fsync(self._file.fileno())
-        return self.length
+        return self.state()
 
     def close(self) -> None:
         """Close the file."""
-        if self.path != STDOUT:
+        if not self._is_stdout:
             self._file.close()
+
+
+def _is_regular(path: str) -> bool:
+    return os.path.isfile(path) or not os.path.exists(path)
 
 
 class RecordWriter(AppendFile):
@@ -87,8 +127,8 @@ class TableWriter(Protocol):
         """Append rows."""
         ...
 
-    def sync(self) -> int:
-        """Flush the file to the disk; its length in bytes."""
+    def sync(self) -> Written:
+        """Flush the file to the disk; what was written so far."""
         ...
 
     def close(self) -> None:
@@ -96,28 +136,46 @@ class TableWriter(Protocol):
         ...
 
 
-def require_writable(targets: Iterable[AnyPath | None], inputs: list[str]) -> None:
-    """Raise TableError if a file could not be written, or would replace an input.
+def require_writable(targets: Mapping[str, AnyPath | None], inputs: Iterable[str]) -> None:
+    """Raise TableError if a file could not be written, is an input, or is that of two options.
 
-    To be called before a long run, not at its end.
+    `targets` are files by the options that name them. To be called before a long run, not at its
+    end.
     """
-    for target in map(str, filter(None, targets)):
-        if target == STDOUT:
-            continue
+    read = {_place(name, 0) for name in inputs} - {None}
+    written: dict[str | tuple[int, int], str] = {}
+    for option, target in ((option, str(path)) for option, path in targets.items() if path):
         folder = os.path.dirname(target) or "."
         if not os.path.isdir(folder):
             raise TableError(f"{target!r} cannot be written: there is no folder {folder!r}.")
-        if os.path.isdir(target):
+        if target != STDOUT and os.path.isdir(target):
             raise TableError(f"{target!r} cannot be written: it is a folder.")
-        for name in inputs:
-            both = os.path.exists(target) and os.path.exists(name)
-            if both and os.path.samefile(target, name):
-                raise TableError(f"{target!r} is an input: name another file to write to.")
+        place = _place(target, 1)
+        if place in read:
+            raise TableError(f"{target!r} is an input: name another file to write to.")
+        if place is not None and written.setdefault(place, option) != option:
+            raise TableError(
+                f"{written[place]} and {option} name the same file, {target!r}: name two files."
+            )
+
+
+def _place(path: str, descriptor: int) -> str | tuple[int, int] | None:
+    """What two names of one file have in common; None for a device or a pipe, to be shared.
+
+    `descriptor` is that of the standard stream that `-` stands for.
+    """
+    try:
+        status = os.fstat(descriptor) if path == STDOUT else os.stat(path)
+    except OSError:  # it is not there yet
+        return os.path.realpath(path)
+    if stat.S_ISREG(status.st_mode):
+        return status.st_dev, status.st_ino
+    return path if path == STDOUT and descriptor == 1 else None
 
 
 def require_truncatable(path: str, given: Format | None) -> None:
     """Raise TableError if a file could not be truncated to a checkpoint."""
-    if path == STDOUT:
+    if path == STDOUT or not (_is_regular(path) or path == os.devnull):
         raise TableError(
             "Output on standard output cannot be taken back after a crash: with --checkpoint "
             "write labels to a file."
@@ -131,14 +189,20 @@ def require_truncatable(path: str, given: Format | None) -> None:
         )
 
 
-def open_writer(path: str, given: Format | None = None, keep: int | None = None) -> TableWriter:
-    """Writer of a file by its format; it goes on after the first `keep` bytes, if given."""
+def open_writer(
+    path: str,
+    given: Format | None = None,
+    keep: Written | None = None,
+    *,
+    digests: bool = False,
+) -> TableWriter:
+    """Writer of a file by its format; it goes on after what is to be kept, if given."""
     kind = format_of(path, given)
     if kind is Format.PARQUET or (kind is Format.ARROW and ending_of(path) != ".arrows"):
         if path == STDOUT and kind is Format.ARROW:
             return _AppendingWriter(AppendFile(path), kind, None)
         return _FooterWriter(path, kind)
-    return _AppendingWriter(AppendFile(path, keep), kind, codec_of(path))
+    return _AppendingWriter(AppendFile(path, keep, digests=digests), kind, codec_of(path))
 
 
 class _AppendingWriter:
@@ -157,8 +221,8 @@ class _AppendingWriter:
             data = self._codec.compress(data, asbytes=True)
         self._file.write(data)
 
-    def sync(self) -> int:
-        """Flush the file to the disk; its length in bytes."""
+    def sync(self) -> Written:
+        """Flush the file to the disk; what was written so far."""
         return self._file.sync()
 
     def close(self) -> None:
@@ -168,7 +232,10 @@ class _AppendingWriter:
 
 def _encoded(table: pa.Table, kind: Format, *, first: bool) -> bytes:
     if kind is Format.ARROW:
-        parts = [batch.serialize().to_pybytes() for batch in table.combine_chunks().to_batches()]
+        # Serialised slices are padded with what follows them. Nothing follows in a copy, which
+        # `combine_chunks` makes if there are two chunks: the bytes depend on the rows only.
+        copied = pa.concat_tables([table, table.slice(0, 0)]).combine_chunks()
+        parts = [batch.serialize().to_pybytes() for batch in copied.to_batches()]
         return b"".join([table.schema.serialize().to_pybytes() if first else b"", *parts])
     if kind is Format.NDJSON:
         rows = (json.dumps(row, ensure_ascii=False) for row in table.to_pylist())
@@ -209,9 +276,9 @@ class _FooterWriter:
         self._writer.write_table(table)
         self._waiting, self._rows = [], 0
 
-    def sync(self) -> int:
-        """Return 0: such a file cannot be truncated, so its length is of no use."""
-        return 0
+    def sync(self) -> Written:
+        """Nothing: such a file cannot be truncated."""
+        return Written()
 
     def close(self) -> None:
         """Finish the file."""

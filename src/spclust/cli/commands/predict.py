@@ -47,17 +47,20 @@ def predict(
     from spclust.cli.labels import Scores, label_table
     from spclust.cli.prepared_model import PreparedModel
     from spclust.cli.summary import print_json
-    from spclust.tables.bad_rows import BadRows
-    from spclust.tables.batches import InputFiles, ReadAhead, default_batch_size, in_batches
+    from spclust.tables.bad_rows import BadRows, collection_path
+    from spclust.tables.batches import ReadAhead, default_batch_size, in_batches
     from spclust.tables.chunks import Columns, Position
     from spclust.tables.inputs import expand_inputs
-    from spclust.tables.readers import extra_columns, require_columns, split_names
-    from spclust.tables.writers import open_writer
+    from spclust.tables.readers import InputFiles, extra_columns, require_columns, split_names
+    from spclust.tables.writers import open_writer, require_writable
 
     prepared = PreparedModel.load(model)
-    spc = prepared.model
+    spc, paths = prepared.model, expand_inputs(inputs)
+    collected = collection_path(input_options.on_bad_row)
+    targets = {"--out": label_options.out, "--on-bad-row collect": collected}
+    require_writable(targets, [model, *paths])
     with (
-        InputFiles(expand_inputs(inputs), input_options.read_options()) as files,
+        InputFiles(paths, input_options.read_options()) as files,
         ExitStack() as outputs,
     ):
         path, reader = files.first()

@@ -46,17 +46,19 @@ def watch(
     """
     from spclust.cli.live_table import LiveTable
     from spclust.cli.prepared_model import Preparation, PreparedModel
-    from spclust.tables.bad_rows import BadRows
-    from spclust.tables.batches import InputFiles, ReadAhead, in_batches
+    from spclust.tables.bad_rows import BadRows, collection_path
+    from spclust.tables.batches import ReadAhead, in_batches
     from spclust.tables.chunks import Columns, Position
     from spclust.tables.inputs import expand_inputs, require_followable
-    from spclust.tables.readers import choose_features
+    from spclust.tables.readers import InputFiles, choose_features
+    from spclust.tables.writers import require_writable
 
     parameters = given_parameters(model_options)
     track_by_default(parameters, _TRACK_EVERY)
     paths, options = expand_inputs(inputs), input_options.read_options()
     if follow:
         require_followable(paths, options.format)
+    require_writable({"--on-bad-row collect": collection_path(input_options.on_bad_row)}, paths)
     stop, model = StopSignal(), new_model(parameters)
     with InputFiles(paths, options, follow=follow, stopped=stop) as files:
         path, reader = files.first()

@@ -1,0 +1,1 @@
+"""Checkpoints of runs: their file, and its lock."""
