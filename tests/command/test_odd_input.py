@@ -155,7 +155,9 @@ def test_a_long_record_takes_linear_time(tmp_path):
         looked_at.append(len(data))
         return Records(",").whole(data)
 
-    text = TextFile(str(tmp_path / "a.csv"), "utf-8", follow=False, stopped=lambda: False)
+    text = TextFile(
+        str(tmp_path / "a.csv"), "utf-8", follow=False, stopped=lambda: False, digests=False
+    )
     (block,) = text.blocks(1000, 0, cut)
     text.close()
     assert len(block.data) == 1_000_003
