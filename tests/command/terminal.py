@@ -87,11 +87,10 @@ def main():
         stream, big = Path(folder, "stream.csv"), Path(folder, "big.csv")
         spclust("generate", "drifting", "--out", stream)
         spclust("generate", "blobs", "--rows", 5_000_000, "--out", big)
-        watch = Terminal(
-            "watch", stream.name, "--rate", 4000, "--batch", 100, *DRIFTING, folder=folder
-        )
+        given = f"watch {stream.name} -c x0,x1 --rate 5000 --half-life 200"  # as in README.md
+        watch = Terminal(*given.split(), folder=folder)
         watch.until(r"(?s)1[4-9],\d\d\d rows.*events.*╰─+╯")
-        (IMAGES / "watch.svg").write_text(watch.svg("spclust watch stream.csv"))
+        (IMAGES / "watch.svg").write_text(watch.svg(f"spclust {given}"))
         bar = Terminal("cluster", big.name, "--n-structures", 50, "-c", "x0,x1", folder=folder)
         bar.until(r" [4-9]\d %")
         (IMAGES / "progress.svg").write_text(bar.svg("spclust cluster big.csv"))
