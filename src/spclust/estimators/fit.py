@@ -21,6 +21,7 @@ from spclust.parameters import (
     validate_model,
 )
 from spclust.state.kinds import kind_for
+from spclust.stream.access import learns
 from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.mode import AnyStream, number_anew
 from spclust.stream.stream import Stream
@@ -50,20 +51,28 @@ def new_stream(params: Params, d: int) -> AnyStream:
     return AutomaticStream(params, d) if params.automatic else Stream(params, d)
 
 
-def fit(
+@learns
+def fit(model: Any, X: Any, t: Any, sample_weight: Any = None, **how: bool) -> None:
+    """Learn the rows of X, when no other thread reads or learns: see `fit_alone`."""
+    fit_alone(model, X, t, sample_weight, **how)
+
+
+def fit_alone(
     model: Any,
     X: Any,
     t: Any,
     sample_weight: Any = None,
     *,
-    new: bool,
     gapless: bool,
+    new: bool = False,
     tracked: bool = False,
 ) -> None:
     """Learn the rows of X. Modified in place: model, which stays as it was if X is refused.
 
-    A new stream is tracked if `track_every` is set, or if `tracked` says so.
+    They continue the stream of the model, if it has one, unless a `new` one is to begin, which is
+    tracked if `track_every` is set, or if `tracked` says so.
     """
+    new = new or not model.__sklearn_is_fitted__()
     model._learner = None
     if "_valid" not in model.__dict__:  # validating again takes as long as learning 50 points
         validate_model(model)

@@ -33,6 +33,7 @@ from spclust.persistence.container import (
 from spclust.persistence.schema import OF_LAST_BATCH, Header
 from spclust.persistence.stream_content import content_of_stream, saved_stream
 from spclust.persistence.versions import as_current_version
+from spclust.stream.access import reads
 from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.mode import AnyStream
 from spclust.tracking.label_tracker import LabelTracker
@@ -65,6 +66,7 @@ def from_bytes(cls: Any, data: bytes) -> Any:
         raise ValueError(f"Cannot load a model from these bytes: {error}.") from None
 
 
+@reads
 def to_bytes(model: Any) -> bytes:
     """The bytes of a model: see `SPC.to_bytes`."""
     try:

@@ -57,7 +57,7 @@ def compiled_by_one_process(dispatcher: Any) -> Any:
             return compile_for(signature)
         with _COMPILING, _one_process(dispatcher):  # after which the other one's code is on disk
             is_cached = _is_cached(dispatcher)
-            with notice.of_kernel(name, is_cached, compilations):
+            with notice.of_kernel(name, is_cached, compilations), internals.arrays_without_python():
                 return compile_for(signature)
 
     dispatcher.compile = compile_alone

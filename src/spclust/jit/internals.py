@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import numba
+import numpy as np
+from llvmlite import ir
+from numba.core.pythonapi import PythonAPI
 
 TESTED = ("0.61", "0.62", "0.63", "0.64", "0.65", "0.68")
 ENABLED = (
@@ -92,6 +95,35 @@ if ENABLED:
     KERNEL = {"pipeline_class": _KernelCompiler, "no_cfunc_wrapper": True, **OUTLINED}
     KERNEL |= {"no_cpython_wrapper": False}
     PART = {"pipeline_class": _PartCompiler, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+@contextmanager
+def arrays_without_python() -> Iterator[None]:
+    """Compile kernels whose arrays become Python objects without any Python code.
+
+    Numba's own way calls a function of Python for the class of an array. Python handles signals
+    there, and where a handler raises, as that of Ctrl-C does, the array cannot be made: kernels
+    would end with a SystemError, or with a crash.
+    """
+    serialize, unserialize = PythonAPI.serialize_object, PythonAPI.unserialize
+
+    def serialize_object(self: Any, what: Any) -> Any:
+        return what if what is np.ndarray else serialize(self, what)
+
+    def class_of_arrays(self: Any, what: Any) -> Any:
+        if what is not np.ndarray:
+            return unserialize(self, what)
+        known = ir.FunctionType(self.pyobj, [self.cstring])
+        module = self._get_function(known, name="PyImport_AddModule")
+        name = self.context.insert_const_string(self.module, "numpy")
+        numpy = self.builder.call(module, [name])  # which has been imported
+        return self.object_getattr_string(numpy, "ndarray")
+
+    PythonAPI.serialize_object, PythonAPI.unserialize = serialize_object, class_of_arrays
+    try:
+        yield
+    finally:
+        PythonAPI.serialize_object, PythonAPI.unserialize = serialize, unserialize
 
 
 def entry_point(kernel: Any) -> Any:

@@ -14,9 +14,9 @@ from spclust.state.creation import configure, empty, enlarged, extents, first_ro
 from spclust.state.kinds import FULL
 from spclust.state.scratch import Scratch, scratch_for
 from spclust.state.structures import Structures
+from spclust.stream.access import Access, PointLearner
 from spclust.stream.combination import combined
 from spclust.stream.flat_rows import flat_chunks, with_columns
-from spclust.stream.point_learner import PointLearner
 from spclust.stream.query import StreamQuery
 
 _CHUNK_WORK = 1e9  # multiplications
@@ -111,7 +111,7 @@ class Stream(StreamQuery):
         """Prune and merge what the last point left to do."""
         self._learn_flat(kernels.NO_ROWS)
 
-    def point_learner(self) -> PointLearner:
+    def point_learner(self, access: Access) -> PointLearner:
         """What learning one point at a time needs."""
         learn = kernels.learning_kernel(self.structures.kernel_kind)
         return PointLearner(learn, self.structures.memory, self.scratch.memory)
