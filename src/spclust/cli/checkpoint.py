@@ -11,6 +11,7 @@ import numpy as np
 from spclust.cli.exit_codes import CommandError
 from spclust.persistence.atomic_file import write_whole
 from spclust.persistence.container import RefusedError, decode, encode
+from spclust.persistence.saved_file import read_saved
 from spclust.tables.chunks import Position
 
 _CLASS = "checkpoint"
@@ -46,8 +47,7 @@ def read_checkpoint(path: str) -> Checkpoint | None:
     if not os.path.exists(path):
         return None
     try:
-        with open(path, "rb") as file:
-            header, arrays = decode(file.read())
+        header, arrays = decode(read_saved(path))
         if header.get("class") != _CLASS:
             raise RefusedError("it is no checkpoint of spclust cluster")
         return Checkpoint(

@@ -141,12 +141,13 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
         model_file.save(self, path)
 
     @classmethod
-    def load(cls, path: AnyPath) -> Self:
+    def load(cls, path: AnyPath, *, max_bytes: int | None = None) -> Self:
         """Load a model that `save` wrote; a ValueError says why if the file is not valid.
 
-        Code in the file, if there is any, is not run.
+        Code in the file, if there is any, is not run. A model that takes more than `max_bytes` of
+        memory is refused: None is all that this machine has.
         """
-        model: Self = model_file.load(cls, path)
+        model: Self = model_file.load(cls, path, max_bytes)
         return model
 
     def to_bytes(self) -> bytes:
@@ -154,9 +155,9 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
         return model_file.to_bytes(self)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Load a model from what `to_bytes` returned; a ValueError says why if that fails."""
-        model: Self = model_file.from_bytes(cls, data)
+    def from_bytes(cls, data: bytes, *, max_bytes: int | None = None) -> Self:
+        """Load a model from what `to_bytes` returned: see `load`."""
+        model: Self = model_file.from_bytes(cls, data, max_bytes)
         return model
 
     @property

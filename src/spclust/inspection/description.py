@@ -94,7 +94,7 @@ def clusters(stream: AnyStream, labels: Integers) -> Table:
         "structures": np.array([len(own) for own in members], dtype=np.int64),
         "count": np.array([table["count"][own].sum() for own in members], dtype=np.int64),
         "weight": np.array([table["weight"][own].sum() for own in members], dtype=np.float64),
-        "age": np.array([table["age"][own].max() for own in members], dtype=np.int64),
+        "age": np.array([table["age"][own].max() for own in members], dtype=table["age"].dtype),
         "nearest": table["nearest"][closest],
         "distance": table["distance"][closest],
         "nlt": table["nlt"][closest],

@@ -138,12 +138,13 @@ class RiverModel:
         as_estimator(self).save(path)
 
     @classmethod
-    def load(cls, path: AnyPath) -> Self:
+    def load(cls, path: AnyPath, *, max_bytes: int | None = None) -> Self:
         """Load a model that `save`, or `spclust.SPC.save`, wrote; it goes on to the last bit.
 
-        A ValueError says why if the file is not valid. Code in the file is not run.
+        A ValueError says why if the file is not valid. Code in the file is not run. A model that
+        takes more than `max_bytes` of memory is refused: None is all that this machine has.
         """
-        model: Self = of_estimator(cls, SPC.load(path))
+        model: Self = of_estimator(cls, SPC.load(path, max_bytes=max_bytes))
         return model
 
     @reads

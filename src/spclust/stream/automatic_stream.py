@@ -25,15 +25,13 @@ from spclust.stream.flat_rows import flat_chunks, with_columns
 class AutomaticStream(AutomaticQuery):
     """State of one stream of points with d features, in the automatic mode."""
 
-    _copy: AutomaticStructures
+    _copy: AutomaticStructures | None  # memory for a renewal, if there has been one
 
     def __init__(self, params: Params, d: int) -> None:
         self._use(params, _or_memory_error(params, d), NOTHING_READ)
 
     def _use(self, params: Params, structures: AutomaticStructures, reading: Reading) -> None:
-        # A renewal works on a copy, which then takes the place of the state: see `renew_if_due`.
-        copy = AutomaticStructures(aligned_copy(structures.memory))
-        vars(self).update(params=params, structures=structures, _copy=copy)
+        vars(self).update(params=params, structures=structures, _copy=None)
         vars(self).update(reading=reading, told=None, followed=False)
         vars(self).update(_clustering=None, _read_as=(-1, None), _labels_due=0)
 
@@ -144,16 +142,21 @@ class AutomaticStream(AutomaticQuery):
     def renew_if_due(self) -> None:
         """Renew the metric, and what depends on it, if that is due."""
         if self.structures.seen >= self.structures.metric_due:
-            # An interrupt leaves the stream before or after all of it.
+            # A copy is renewed, and takes the place of the state: an interrupt leaves the stream
+            # before or after all of it.
+            before, copy = self.structures, self._copy
+            if copy is None:
+                copy = AutomaticStructures(aligned_copy(before.memory))
+            else:
+                copy.memory[:] = before.memory
             draft = object.__new__(type(self))
-            vars(draft).update(vars(self), structures=self._copy, _copy=self.structures)
+            vars(draft).update(vars(self), structures=copy, _copy=before)
             draft._renew()
             vars(self).update(vars(draft))  # in one step
 
     def _renew(self) -> None:
-        """Renew the metric, and read clusters. The state is a copy of `_copy` first."""
+        """Renew the metric, and read clusters, which an interrupt may leave half done."""
         s = self.structures
-        s.memory[:] = self._copy.memory
         clusters = renew(s)
         self._clustering = None
         if clusters is not None:

@@ -49,8 +49,8 @@ def learn_and_observe(
 ) -> None:
     """Learn rows, and observe the clusters whenever `every` points were learnt."""
     at = 0
+    stream.finish()  # what the last call left to do, and to observe, if it was interrupted
     while True:
-        # First of all, if the last call was interrupted before it.
         observe_if_due(stream, tracker, every, labels)
         if at >= len(rows):
             return
