@@ -16,7 +16,7 @@ import numpy as np
 from spclust import SPC, SPCOutlierDetector, river
 from spclust.persistence.stream_content import content_of_stream
 
-_ROWS = 1200
+_ROWS, _CALLS = 1200, 40  # of a trial, at most
 _LONGEST = 0.004  # seconds from the beginning of a call to its interrupt
 _MODES = {
     "paper": {"n_structures": 12, "scale": 1.0, "beta": 0.02, "w_min": 0.02},
@@ -82,7 +82,9 @@ def _interrupted(seed, rows):
     for learner in (model, whole):
         learner.learn(X[:100])
     interrupts = 0
-    while model.seen < rows:
+    for _ in range(_CALLS):
+        if model.seen == rows:
+            break
         ends = min(model.seen + int(rng.integers(1, 400)), rows)
         interrupts += _interrupt(rng, lambda: model.learn(X[model.seen : ends]))  # noqa: B023
         if model.seen > whole.seen:

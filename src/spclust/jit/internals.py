@@ -101,9 +101,8 @@ if ENABLED:
 def arrays_without_python() -> Iterator[None]:
     """Compile kernels whose arrays become Python objects without any Python code.
 
-    Numba's own way calls a function of Python for the class of an array. Python handles signals
-    there, and where a handler raises, as that of Ctrl-C does, the array cannot be made: kernels
-    would end with a SystemError, or with a crash.
+    Numba calls a function of Python for the class of an array, where Python handles signals. If a
+    handler raises, as that of Ctrl-C does, the kernel ends with a SystemError, or with a crash.
     """
     serialize, unserialize = PythonAPI.serialize_object, PythonAPI.unserialize
 
@@ -113,11 +112,10 @@ def arrays_without_python() -> Iterator[None]:
     def class_of_arrays(self: Any, what: Any) -> Any:
         if what is not np.ndarray:
             return unserialize(self, what)
-        known = ir.FunctionType(self.pyobj, [self.cstring])
-        module = self._get_function(known, name="PyImport_AddModule")
+        kind = ir.FunctionType(self.pyobj, [self.cstring])
+        module = self._get_function(kind, name="PyImport_AddModule")
         name = self.context.insert_const_string(self.module, "numpy")
-        numpy = self.builder.call(module, [name])  # which has been imported
-        return self.object_getattr_string(numpy, "ndarray")
+        return self.object_getattr_string(self.builder.call(module, [name]), "ndarray")
 
     PythonAPI.serialize_object, PythonAPI.unserialize = serialize_object, class_of_arrays
     try:

@@ -18,7 +18,7 @@ from spclust.array_types import Floats
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_MOMENT = 1e-4  # seconds, after which a thread that waits looks again
+_MOMENT = 1e-4  # seconds, after which a thread that waits tries again
 
 
 class BusyError(RuntimeError):

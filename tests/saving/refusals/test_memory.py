@@ -42,7 +42,7 @@ def error_of_pipe(start, then=b""):
 def test_a_file_without_an_end_is_not_read_to_its_end():
     with pytest.raises(ValueError, match="Cannot load '/dev/zero': it is not a saved model"):
         SPC.load("/dev/zero")
-    assert "it is not a saved model of spclust" in run("info", "/dev/zero", code=1)
+    assert "it is not a saved model of spclust" in run("info", "/dev/zero", code=1).output
     assert "checksum" in error_of_pipe(prefix(1000), bytes(1000))
     assert "more than it may have" in error_of_pipe(prefix(2**60), bytes(1000))
     assert "cut short, to 28 of 1000000000 bytes" in error_of_pipe(prefix(10**9))
