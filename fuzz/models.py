@@ -4,6 +4,7 @@ Crafted ones have a valid container and checksum, and odd content: see `tests.sa
 for the ways to make them. Corrupted ones have bytes that were changed afterwards.
 """
 
+import re
 import sys
 import warnings
 from collections import Counter
@@ -16,6 +17,7 @@ from spclust import SPC
 
 MOST = 200_000_000  # bytes that a crafted model may take
 _ROWS = 25
+_UNSAVED = re.compile("This SPC cannot be saved: the .* cannot be the result of learning")
 
 
 @cache
@@ -114,7 +116,9 @@ def tried(data):
             try:
                 step()
             except Exception as error:
-                return f"{name}: {type(error).__name__}: {error}"
+                # Numbers may leave the range of what can be saved, as those of any model may.
+                if not _UNSAVED.match(str(error)):
+                    return f"{name}: {type(error).__name__}: {error}"
     return "works"
 
 

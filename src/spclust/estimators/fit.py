@@ -21,7 +21,6 @@ from spclust.parameters import (
     validate_model,
 )
 from spclust.state.kinds import kind_for
-from spclust.stream.access import learns
 from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.mode import AnyStream, number_anew
 from spclust.stream.stream import Stream
@@ -51,13 +50,7 @@ def new_stream(params: Params, d: int) -> AnyStream:
     return AutomaticStream(params, d) if params.automatic else Stream(params, d)
 
 
-@learns
-def fit(model: Any, X: Any, t: Any, sample_weight: Any = None, **how: bool) -> None:
-    """Learn the rows of X, when no other thread reads or learns: see `fit_alone`."""
-    fit_alone(model, X, t, sample_weight, **how)
-
-
-def fit_alone(
+def fit(
     model: Any,
     X: Any,
     t: Any,

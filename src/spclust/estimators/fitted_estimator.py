@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 
 from spclust.array_types import Floats, Integers
 from spclust.estimators import model_file, queries
-from spclust.estimators.fit import fit_alone, online_parameters
+from spclust.estimators.fit import fit, online_parameters
 from spclust.estimators.fitted import Fitted, numbered
 from spclust.estimators.last_batch import SUPERSEDED
 from spclust.parameters import Params
@@ -117,15 +117,14 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
 
     def _finish_point(self, memory: Floats) -> None:
         """Finish the last point, which was learnt in the memory that the state had then."""
-        learner, self._learner = getattr(self, "_learner", None), None  # in case of an interrupt
         self._fitted.finish(self.track_every, self._labels_of_structures)
         if self._stream.structures.memory is memory:  # it has not grown
-            self._learner = learner
+            self._access.memory = memory
 
     @learns
     def _learn_row(self, row: Floats, t: Any) -> None:
         """Learn one row (1, d) as `partial_fit` does; from then on, `learn_one` is fast."""
-        fit_alone(self, row, t, gapless=False)
+        fit(self, row, t, gapless=False)
         self._fitted.last_batch = SUPERSEDED
         self._learner = self._point_learner()
 

@@ -176,7 +176,7 @@ def watch(model: Any, batches: Iterable[Any]) -> Iterator[ClusterEvent]:
         tracker(model, "watch")
     for batch in batches:
         before = model._tracker.noticed if model.__sklearn_is_fitted__() else 0
-        fit(model, batch, None, gapless=False, tracked=True)
+        model._access.learn(fit, model, batch, None, gapless=False, tracked=True)
         new = tracker(model, "watch").noticed - before
         yield from model.events_[-new:] if new else ()
 

@@ -168,7 +168,7 @@ class SPC(ClusterTransform, FittedEstimator):
         Clusters are numbered by their oldest structure, those first that have rows of X: `labels_`
         has no gaps. They keep these numbers if `outlier_nlt` changes. Else as `partial_fit`.
         """
-        fit(self, X, t, sample_weight, new=True, gapless=True)
+        self._access.learn(fit, self, X, t, sample_weight, new=True, gapless=True)
         return self
 
     def partial_fit(
@@ -186,7 +186,7 @@ class SPC(ClusterTransform, FittedEstimator):
         With weights `sample_weight` (n,), at least 0, a point has so many times the mass of one
         without; a row of weight 0 is labelled, but not learnt. Only in the automatic mode.
         """
-        fit(self, X, t, sample_weight, gapless=False)
+        self._access.learn(fit, self, X, t, sample_weight, gapless=False)
         return self
 
     def learn_one(self, x: Floats, t: Any = None) -> None:
@@ -197,7 +197,6 @@ class SPC(ClusterTransform, FittedEstimator):
         """
         # What the kernel accepts; it checks the rest itself.
         if type(x) is _ARRAY and x.dtype is _FLOAT64 and x.ndim == 1:
-            access = self._access
             try:
                 row = x if t is None else stamped(x, t, self._stream.structures)
                 learn, memory, scratch = self._learner  # type: ignore[misc]
@@ -205,12 +204,12 @@ class SPC(ClusterTransform, FittedEstimator):
                 pass
             else:
                 # No call from here on to that of the kernel: other threads do not come in between.
-                if access.learner is None and not access.readers:
-                    learnt = learn(memory, row, scratch, 1)
+                if memory is self._access.open:
+                    learnt = learn(memory, row, scratch, 1)  # type: ignore[arg-type]
                     if learnt == 1:
                         return
                     if learnt == -1:
-                        access.finish(self._finish_point, memory)
+                        self._access.finish(self._finish_point, memory)
                         return
         self._learn_row(as_row(x), t)
 

@@ -129,7 +129,8 @@ def deviations(stream: AnyStream) -> Floats:
     """
     if isinstance(stream, AutomaticStream):
         return stream.deviations()
-    deviation: Floats = stream.unit * np.sqrt(_variances(stream))
+    # Of low rank they are sums, which rounding may leave below 0.
+    deviation: Floats = stream.unit * np.sqrt(np.maximum(_variances(stream), 0.0))
     return deviation
 
 

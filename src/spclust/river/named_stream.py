@@ -57,10 +57,10 @@ class NamedStream:
         return cls(names, new_stream(params_for(len(names)), len(names)), access)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"names": self.names, "stream": self.stream, "access": self.access}
+        return {"names": self.names, "stream": self.stream}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        NamedStream.__init__(self, state["names"], state["stream"], state["access"])
+        NamedStream.__init__(self, state["names"], state["stream"], Access(type(self).__name__))
 
     def row(self, x: Mapping[Name, Any]) -> Floats:
         """A point as a row (d,), NaN where missing; unknown features are left out."""
@@ -97,7 +97,6 @@ class NamedStream:
         new = in_order(name for name in values if name not in self._position)
         known = self
         if new:
-            self.learn_complete = _learn_nothing  # what it learnt from now on would be lost
             first = np.array([values[name] for name in new])
             params = params_for(len(self.names) + len(new))
             stream = with_new_features(self.stream, params, first)
@@ -118,7 +117,6 @@ class NamedStream:
 
     def learn_rows(self, rows: Floats, times: Floats | None) -> None:
         """Learn rows (n, d) without missing features, with time stamps (n,) or without."""
-        self.learn_complete = _learn_nothing  # in case that it is interrupted
         try:
             self.stream.learn(rows, times)
         finally:
@@ -184,30 +182,22 @@ class NamedStream:
                 row[0] = t
             pack(row, start, *pick(x if type(x) is dict else _as_dict(x)))
             # No call from here on to that of the kernel: other threads do not come in between.
-            if access.learner is not None or access.readers or self.learn_complete is not me:
+            if access.open is not memory:
                 return 0
             learnt: int = learn(memory, row, scratch, 1)  # 0 if a number is not finite
             free = row
             return learnt
 
-        me = learn_complete
-
         self.learn_complete = learn_complete
 
     def finish(self) -> None:
         """Prune, after `learn_complete` returned -1."""
-        before, learn_complete = self.stream.structures, self.learn_complete
-        self.learn_complete = _learn_nothing  # in case that it is interrupted
+        before = self.stream.structures
         self.stream.finish()
         if self.stream.structures is before:
-            self.learn_complete = learn_complete
+            self.access.memory = before.memory
         else:  # it has grown
             self.refresh()
-
-
-def _learn_nothing(x: Mapping[Name, Any], t: Any) -> int:
-    """What `learn_complete` is while the memory of the state may change."""
-    return 0
 
 
 def _nearest_nlt(stream: AutomaticStream, rows: Floats) -> Floats:

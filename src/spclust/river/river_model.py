@@ -47,6 +47,17 @@ class RiverModel:
         model._access = Access(cls.__name__)
         return model
 
+    @reads
+    def __getstate__(self) -> dict[str, Any]:
+        """The state without who has access."""
+        return {name: value for name, value in vars(self).items() if name != "_access"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if self._known is not None:
+            self._known.access = self._access
+            self._known.refresh()
+
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         """Set the parameters among `arguments`, which are the locals of a model's `__init__`."""
         super().__init__()

@@ -3,7 +3,7 @@
 There is no lock, which could neither be copied nor be left safely by an interrupt. All rests on the
 GIL: Python changes to another thread, and handles signals, only where a function is called or a
 loop goes back. So a test and an assignment without a call in between are one step, and so is the
-kernel that learns a single point, which keeps the GIL.
+kernel that learns a single point, which keeps the GIL: nothing but `Access.open` guards it.
 """
 
 import os
@@ -28,31 +28,41 @@ class BusyError(RuntimeError):
 class Access:
     """Who learns into a model, and who reads it. A copy, or a pickle, is about nobody yet."""
 
-    __slots__ = ("learner", "owner", "process", "readers")
+    __slots__ = ("learner", "memory", "open", "owner", "process", "readers")
 
     def __init__(self, owner: str) -> None:
         self.owner = owner  # the class of the model
         self.learner: int | None = None  # the thread that learns
         self.readers: set[int] = set()  # threads that read
+        # The memory of a state in which single points may be learnt, and the same as long as
+        # nobody learns or reads: one comparison tells a point that it may be learnt.
+        self.memory: Floats | None = None
+        self.open: Floats | None = None
         self.process = os.getpid()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Access, (self.owner,)
 
     def learn(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Call a function that learns, when nobody reads; BusyError if another one learns."""
+        """Call a function that learns, when nobody reads; BusyError if another one learns.
+
+        Single points cannot be learnt afterwards unless the function sets `memory`.
+        """
         me = get_ident()
         if self.learner is not None:
             raise BusyError(self._sentence())
         self.learner = me  # no call since the test: this is one step
         try:
-            while not self.readers <= {me}:
+            self.open = self.memory = None
+            while self.readers and self.readers != {me}:
                 self._wait()
             return function(*args, **kwargs)
         except SystemError as error:
             raise _interrupt_in(error) from None
         finally:
             self.learner = None
+            if not self.readers:
+                self.open = self.memory
 
     def finish(self, function: Callable[..., Any], *args: Any) -> None:
         """Call a function that finishes a point; another thread that learns does that first."""
@@ -70,16 +80,24 @@ class Access:
                     self.readers.add(me)  # one step, too
                     break
                 self._wait()
+            self.open = None
             return function(*args, **kwargs)
         except SystemError as error:
             raise _interrupt_in(error) from None
         finally:
-            self.readers.discard(me)
+            self.leave(me)
+
+    def leave(self, reader: int) -> None:
+        """Remove a thread that has read."""
+        self.readers.discard(reader)
+        if not self.readers and self.learner is None:
+            self.open = self.memory
 
     def read_now(self, reader: int) -> None:
         """Add a thread that reads; BusyError if another one learns."""
         if self.learner is None:
             self.readers.add(reader)
+            self.open = None
         elif self.learner != reader:
             raise BusyError(self._sentence())
 
@@ -112,7 +130,7 @@ def read_all(
         return function(*args, **kwargs)
     finally:
         for access in entered:
-            access.readers.discard(me)
+            access.leave(me)
 
 
 def learns(function: Function) -> Function:

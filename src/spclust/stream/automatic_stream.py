@@ -90,14 +90,14 @@ class AutomaticStream(AutomaticQuery):
         With time stamps t (rows,), never earlier than the one before, for all points of the stream
         or for none; and with weights (rows,), all above 0. A point without one has a weight of 1.
         """
-        s = self.structures
-        if s.seen == 0 and len(X):
+        s, seen = self.structures, self.structures.seen
+        if seen == 0 and len(X):
             s.timed = t is not None
             s.origin[:] = X[0]
             if t is not None:
                 s.clock = float(t[0])
-        seen, weighted = s.seen, s.weighted
-        if weights is not None and np.any(weights != 1.0):
+        first_weights = weights is not None and bool(np.any(weights != 1.0)) and not s.weighted
+        if first_weights:
             s.weighted = True
         if s.weighted and weights is None:
             weights = np.ones(len(X))
@@ -108,8 +108,8 @@ class AutomaticStream(AutomaticQuery):
             for part, rows in flat_chunks(X):
                 self._learn_flat(with_columns(rows, [column[part] for column in columns]))
         except BaseException:  # interrupted, perhaps before the first of them was learnt
-            if self.seen == seen:
-                self.structures.weighted = weighted
+            if first_weights and self.seen == seen:
+                self.structures.weighted = False
             raise
 
     def _learn_flat(self, rows: Floats) -> None:
@@ -175,10 +175,11 @@ class AutomaticStream(AutomaticQuery):
         """Nothing is ever left to do."""
 
     def point_learner(self, access: Access) -> PointLearner:
-        """What learning one point at a time needs."""
+        """What learning one point at a time needs. Modified in place: access."""
         s, learn = self.structures, automatic_learner()
         if s.weighted:
             learn = _with_weight(learn, s, access)
+        access.memory = s.memory
         return PointLearner(learn, s.memory, s.memory)
 
 
@@ -193,7 +194,7 @@ def _with_weight(
             return 0
         row = np.empty(width + 1)
         row[:stamps], row[stamps], row[stamps + 1 :] = x[:stamps], 1.0, x[stamps:]
-        if access.learner is not None or access.readers:  # since this function was called
+        if access.open is not memory:  # another thread came in between
             return 0
         learnt: int = learn(memory, row, scratch, rows)
         return learnt

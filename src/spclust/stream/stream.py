@@ -112,8 +112,9 @@ class Stream(StreamQuery):
         self._learn_flat(kernels.NO_ROWS)
 
     def point_learner(self, access: Access) -> PointLearner:
-        """What learning one point at a time needs."""
+        """What learning one point at a time needs. Modified in place: access."""
         learn = kernels.learning_kernel(self.structures.kernel_kind)
+        access.memory = self.structures.memory
         return PointLearner(learn, self.structures.memory, self.scratch.memory)
 
     def _chunks(

@@ -75,20 +75,25 @@ def observing_learner(
     plain, s = stream.point_learner(access), stream.structures
     is_open = True  # the last point may have to be finished, or observed
 
+    def observe_point() -> None:
+        observe_if_due(stream, tracker, every, labels)
+        if stream.structures is s:  # memory has not grown
+            access.memory = s.memory
+
     def finish() -> None:
         stream.finish()
-        observe_if_due(stream, tracker, every, labels)
+        observe_point()
 
     def learn_and_observe(memory: Floats, x: Floats, scratch: Floats, rows: int) -> int:
         nonlocal is_open
         if is_open:  # the call for the last point was interrupted
             access.learn(finish)
         is_open = True
-        if stream.structures is not s or access.learner is not None or access.readers:
+        if access.open is not memory:
             return 0  # memory has grown, or another thread came in between
         learnt = plain.learn(memory, x, scratch, rows)
         if learnt == 1 and s.seen % every == 0:
-            access.finish(observe_if_due, stream, tracker, every, labels)
+            access.finish(observe_point)
         is_open = learnt == -1
         return learnt
 
