@@ -11,6 +11,7 @@ from spclust.array_types import Floats, Integers
 from spclust.cli.exit_codes import CommandError
 from spclust.persistence.atomic_file import AnyPath, write_whole
 from spclust.persistence.container import RefusedError, decode, encode
+from spclust.persistence.saved_file import read_saved
 
 if TYPE_CHECKING:
     from spclust.estimators.spc import SPC
@@ -174,9 +175,10 @@ class PreparedModel:
     def load(cls, path: str) -> Self:
         """The model in a file; CommandError, which names the file, if there is none in it."""
         try:
-            with open(path, "rb") as file:
-                return cls.from_bytes(file.read())
-        except (ValueError, RefusedError, CommandError) as error:
+            return cls.from_bytes(read_saved(path))
+        except RefusedError as error:
+            raise CommandError(f"Cannot load {path!r}: {error}.") from None
+        except (ValueError, CommandError) as error:
             text = str(error).replace(
                 "Cannot load a model from these bytes", f"Cannot load {path!r}"
             )

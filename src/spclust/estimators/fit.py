@@ -56,14 +56,16 @@ def fit(
     t: Any,
     sample_weight: Any = None,
     *,
-    new: bool,
     gapless: bool,
+    new: bool = False,
     tracked: bool = False,
 ) -> None:
     """Learn the rows of X. Modified in place: model, which stays as it was if X is refused.
 
-    A new stream is tracked if `track_every` is set, or if `tracked` says so.
+    They continue the stream of the model, if it has one, unless a `new` one is to begin, which is
+    tracked if `track_every` is set, or if `tracked` says so.
     """
+    new = new or not model.__sklearn_is_fitted__()
     model._learner = None
     if "_valid" not in model.__dict__:  # validating again takes as long as learning 50 points
         validate_model(model)

@@ -7,9 +7,9 @@ import numpy as np
 
 from spclust.array_types import Booleans, Floats, Integers, Rows
 from spclust.estimators.last_batch import LastBatch, Measure, measured_nlt
+from spclust.stream.access import Access, PointLearner
 from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.mode import AnyStream
-from spclust.stream.point_learner import PointLearner
 from spclust.tracking.observation import observe
 from spclust.tracking.schedule import (
     AnyTracker,
@@ -97,12 +97,14 @@ class Fitted:
         timed = self.stream.clock is not None
         return None if self.tracker is None else interval(track_every, self.stream, timed=timed)
 
-    def point_learner(self, track_every: int | None, labels: Labels) -> PointLearner:
+    def point_learner(
+        self, track_every: int | None, labels: Labels, access: Access
+    ) -> PointLearner:
         """What learning one point at a time needs; clusters are observed if they are tracked."""
         every = self._interval(track_every)
         if self.tracker is None or every is None:
-            return self.stream.point_learner()
-        return observing_learner(self.stream, self.tracker, every, labels)
+            return self.stream.point_learner(access)
+        return observing_learner(self.stream, self.tracker, every, labels, access)
 
     def finish(self, track_every: int | None, labels: Labels) -> None:
         """Finish a single point, and observe the clusters if that is due."""

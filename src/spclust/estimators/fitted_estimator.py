@@ -5,20 +5,35 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 
-from spclust.array_types import Integers
+from spclust.array_types import Floats, Integers
 from spclust.estimators import model_file, queries
-from spclust.estimators.fit import online_parameters
+from spclust.estimators.fit import fit, online_parameters
 from spclust.estimators.fitted import Fitted, numbered
+from spclust.estimators.last_batch import SUPERSEDED
 from spclust.parameters import Params
 from spclust.persistence.atomic_file import AnyPath
+from spclust.stream.access import Access, PointLearner, learns, reads
 from spclust.stream.mode import AnyStream
-from spclust.stream.point_learner import PointLearner
 from spclust.stream.structure_table import StructureTable
 from spclust.tracking.events import ClusterEvent
 from spclust.tracking.schedule import AnyTracker
 
 
-class PointSlot:
+class AccessSlot:
+    """A slot for who may learn: every instance has one of its own, copies included."""
+
+    __slots__ = ("_access",)
+
+    _access: Access
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """An instance, which nobody has access to yet."""
+        instance = super().__new__(cls)
+        instance._access = Access(cls.__name__)
+        return instance
+
+
+class PointSlot(AccessSlot):
     """A slot for the learner of single points: found faster than in the instance's dict."""
 
     __slots__ = ("_learner",)
@@ -45,6 +60,7 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
         return queries.labels(self)
 
     @property
+    @reads
     def structures_(self) -> StructureTable:
         """The structures, oldest first, as read-only arrays."""
         return queries.fitted(self, "structures_").stream.table(self._structure_labels())
@@ -56,6 +72,7 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
         return int(self.cluster_labels_.size)
 
     @property
+    @reads
     def cluster_labels_(self) -> Integers:
         """Label (n_clusters_,) of each cluster, in order: of columns of `typicality`, for example.
 
@@ -76,6 +93,7 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
         return list(queries.tracker(self, "events_").events)
 
     @property
+    @reads
     def cluster_ids_(self) -> Integers:
         """Id (n_clusters_,) of each cluster, the same for as long as the cluster exists.
 
@@ -94,7 +112,21 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
         return stream.clusters(self.eps, int(self.min_samples))
 
     def _point_learner(self) -> PointLearner:
-        return self._fitted.point_learner(self.track_every, self._labels_of_structures)
+        labels = self._labels_of_structures
+        return self._fitted.point_learner(self.track_every, labels, self._access)
+
+    def _finish_point(self, memory: Floats) -> None:
+        """Finish the last point, which was learnt in the memory that the state had then."""
+        self._fitted.finish(self.track_every, self._labels_of_structures)
+        if self._stream.structures.memory is memory:  # it has not grown
+            self._access.memory = memory
+
+    @learns
+    def _learn_row(self, row: Floats, t: Any) -> None:
+        """Learn one row (1, d) as `partial_fit` does; from then on, `learn_one` is fast."""
+        fit(self, row, t, gapless=False)
+        self._fitted.last_batch = SUPERSEDED
+        self._learner = self._point_learner()
 
     def _online_params(self, d: int) -> Params:
         return online_parameters(self, d)
@@ -108,12 +140,13 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
         model_file.save(self, path)
 
     @classmethod
-    def load(cls, path: AnyPath) -> Self:
+    def load(cls, path: AnyPath, *, max_bytes: int | None = None) -> Self:
         """Load a model that `save` wrote; a ValueError says why if the file is not valid.
 
-        Code in the file, if there is any, is not run.
+        Code in the file, if there is any, is not run. A model that takes more than `max_bytes` of
+        memory is refused: None is all that this machine has.
         """
-        model: Self = model_file.load(cls, path)
+        model: Self = model_file.load(cls, path, max_bytes)
         return model
 
     def to_bytes(self) -> bytes:
@@ -121,9 +154,9 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
         return model_file.to_bytes(self)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Load a model from what `to_bytes` returned; a ValueError says why if that fails."""
-        model: Self = model_file.from_bytes(cls, data)
+    def from_bytes(cls, data: bytes, *, max_bytes: int | None = None) -> Self:
+        """Load a model from what `to_bytes` returned: see `load`."""
+        model: Self = model_file.from_bytes(cls, data, max_bytes)
         return model
 
     @property
@@ -134,6 +167,7 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
     def _tracker(self) -> AnyTracker | None:
         return self._fitted.tracker
 
+    @reads
     def __getstate__(self) -> dict[str, Any]:
         """The state without caches and without rows of data."""
         if hasattr(self, "_fitted") and self._fitted.last_batch.rows is not None:

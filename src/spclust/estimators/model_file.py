@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from spclust.array_types import Integers
+from spclust.estimators.fit import refuse_changes
 from spclust.estimators.fitted import Fitted
 from spclust.estimators.last_batch import (
     INTERRUPTED,
@@ -26,13 +27,14 @@ from spclust.persistence.container import (
     decode,
     encode,
     plain,
-    refuse_strangers,
     unplain,
     version_of,
 )
+from spclust.persistence.saved_file import read_saved
 from spclust.persistence.schema import OF_LAST_BATCH, Header
 from spclust.persistence.stream_content import content_of_stream, saved_stream
 from spclust.persistence.versions import as_current_version
+from spclust.stream.access import reads
 from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.mode import AnyStream
 from spclust.tracking.label_tracker import LabelTracker
@@ -46,25 +48,23 @@ def save(model: Any, path: AnyPath) -> None:
     write_whole(path, to_bytes(model))
 
 
-def load(cls: Any, path: AnyPath) -> Any:
+def load(cls: Any, path: AnyPath, max_bytes: int | None = None) -> Any:
     """Read a model of a class from a file: see `SPC.load`."""
     try:
-        with open(path, "rb") as file:
-            start = file.read(64)
-            refuse_strangers(start)
-            return restored(cls, start + file.read())
+        return restored(cls, read_saved(path, max_bytes), max_bytes)
     except RefusedError as error:
         raise ValueError(f"Cannot load {os.fspath(path)!r}: {error}.") from None
 
 
-def from_bytes(cls: Any, data: bytes) -> Any:
+def from_bytes(cls: Any, data: bytes, max_bytes: int | None = None) -> Any:
     """Read a model of a class from bytes: see `SPC.from_bytes`."""
     try:
-        return restored(cls, bytes(data))
+        return restored(cls, bytes(data), max_bytes)
     except RefusedError as error:
         raise ValueError(f"Cannot load a model from these bytes: {error}.") from None
 
 
+@reads
 def to_bytes(model: Any) -> bytes:
     """The bytes of a model: see `SPC.to_bytes`."""
     try:
@@ -77,6 +77,7 @@ def content_of_model(model: Any) -> Content:
     """Header and arrays of a model; arrays may be views of its state."""
     check_is_fitted(model)
     validate_model(model)
+    refuse_changes(model)
     name, fitted = type(model).__name__, model._fitted
     stream, last = fitted.stream, fitted.last_batch
     if last.seen == stream.seen:
@@ -108,13 +109,13 @@ def content_of_model(model: Any) -> Content:
     return Content(header.entries(), {**arrays, **numbers})
 
 
-def restored(cls: Any, data: bytes) -> Any:
+def restored(cls: Any, data: bytes, max_bytes: int | None = None) -> Any:
     """The model of a class that was saved; RefusedError if the bytes do not hold one."""
-    content = decode(data)
+    content = decode(data, max_bytes)
     saved = str(content.header.get("class"))[:80]
     if saved != cls.__name__:
         raise RefusedError(f"it holds a {saved}, not a {cls.__name__}: use the class {saved}")
-    header, arrays = as_current_version(content, version_of(data))
+    header, arrays = as_current_version(content, version_of(data), max_bytes)
     if not arrays.keys() >= set(OF_LAST_BATCH):
         raise RefusedError("its header and its arrays do not match")
     params, built_with = _values(header, "parameters"), _values(header, "built_with")
@@ -124,14 +125,14 @@ def restored(cls: Any, data: bytes) -> Any:
     unknown |= set(built_with) - set(FIXED)
     if model is None or unknown:
         raise RefusedError(f"{cls.__name__} has no parameter {min(unknown)!r:.60}")
-    if set(built_with) != set(FIXED):
+    if set(built_with) != set(FIXED) or any(params.get(n) != built_with[n] for n in FIXED):
         raise RefusedError("its parameters and its state do not match")
     try:
         validate_model(model)
     except ValueError as error:
         raise RefusedError(str(error).rstrip(".")) from None
     of_state = {name: array for name, array in arrays.items() if name not in OF_LAST_BATCH}
-    stream = saved_stream(built_with, header.get("state"), of_state)
+    stream = saved_stream(built_with, header.get("state"), of_state, max_bytes)
     if isinstance(stream, AutomaticStream):
         stream.told = params.get("n_clusters")
     last, first = _last_batch(header, arrays, stream)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from spclust.estimators.fit import online_parameters, refuse_changes
 from spclust.estimators.last_batch import NO_ROWS, SUPERSEDED
 from spclust.parameters import LEARNING, validate_model
+from spclust.stream.access import learns, read_all
 from spclust.stream.mode import combined_stream, number_anew
 
 When = Literal["concurrent", "later"]
@@ -56,6 +57,7 @@ def merge_all(models: Iterable[Any], *, when: When = "concurrent") -> Any:
     return model
 
 
+@learns
 def merge_into(model: Any, others: list[Any], when: When) -> None:
     """Merge other models into one. Modified in place: model."""
     if when not in ("concurrent", "later"):
@@ -73,7 +75,8 @@ def merge_into(model: Any, others: list[Any], when: When) -> None:
     if len({stream.clock is None for stream in streams}) > 1:
         raise ValueError("Only some of these models learnt time stamps: they cannot be merged.")
     params = online_parameters(model, model.n_features_in_)
-    stream = combined_stream(streams, params, concurrent=when == "concurrent")
+    access = [each._access for each in others]
+    stream = read_all(access, combined_stream, streams, params, concurrent=when == "concurrent")
     model._fitted = replace(
         model._fitted, stream=stream, last_batch=SUPERSEDED, numbered_first=NO_ROWS
     )

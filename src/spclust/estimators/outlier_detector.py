@@ -9,11 +9,13 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from spclust.array_types import Floats, Integers, Rows
+from spclust.estimators.fitted_estimator import AccessSlot
 from spclust.estimators.input_checks import checked_rows, features_kept_on_failure
 from spclust.estimators.last_batch import threads
 from spclust.estimators.spc import SPC
 from spclust.estimators.times import checked_times
 from spclust.parameters import CONTAMINATION, DEFAULTS, LEARNING, is_automatic, validate_model
+from spclust.stream.access import learns, reads
 from spclust.stream.automatic_stream import AutomaticStream
 
 # Parameters that SPC has too; those that only decide about clusters do not change scores.
@@ -26,7 +28,7 @@ _MOST_SCORES = 1_000
 _NO_SCORES = np.empty(0)
 
 
-class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
+class SPCOutlierDetector(AccessSlot, OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """Outliers of a data stream: rows that are typical in no structure of an `SPC`.
 
     A row's score is its log typicality. An outlier that was learnt is a structure of its own, in
@@ -90,6 +92,8 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     _recent: Floats  # scores of the last points, oldest first; empty if contamination is "auto"
+    # Points that had been learnt, and scores of the next ones, if they may not be in `_recent` yet.
+    _scored: tuple[int, Floats] | None = None
 
     def __init__(
         self,
@@ -120,6 +124,7 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self.contamination = contamination
         self.n_jobs = n_jobs
 
+    @learns
     def fit(self, X: Any, y: object = None, *, t: Any = None) -> Self:
         """Learn the rows of X (n, d), in order, as a new stream; what was known is forgotten.
 
@@ -135,9 +140,10 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self.model_ = model
         # The offset is that of all rows; the last scores are kept for `partial_fit`.
         self.offset_ = self._offset(recent)
-        self._recent = recent[-_MOST_SCORES:].copy()
+        self._recent, self._scored = recent[-_MOST_SCORES:].copy(), None
         return self
 
+    @learns
     def partial_fit(self, X: Any, y: object = None, *, t: Any = None) -> Self:
         """Learn the rows of X (n, d), in order, as the continuation of the stream.
 
@@ -158,19 +164,40 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             else:
                 last = None if new else model._stream.clock
                 times = checked_times(t, len(rows), last, new=new)
-                scores = _scores_before_learning(model, rows, times)
-                known = _NO_SCORES if new else self._recent
-                recent = np.concatenate([known, scores])[-_MOST_SCORES:]
-        self.model_, self._recent = model, recent
+                recent = self._recent_after(model, rows, times)
+        self.__dict__.update(model_=model, _recent=recent, _scored=None)  # in one step
         self.offset_ = self._offset(recent)
         return self
 
+    def _recent_after(self, model: SPC, rows: Rows, times: Floats | None) -> Floats:
+        """The last scores after learning rows (n, d). Modified in place: model."""
+        if not model.__sklearn_is_fitted__():  # there is no score of the first point of a stream
+            model.partial_fit(rows[:1], t=None if times is None else times[:1])
+            self._recent, self._scored = _NO_SCORES, None
+            rows, times = rows[1:], None if times is None else times[1:]
+        # What an interrupt has left to do would change scores.
+        model._access.learn(model._finish_point, model._stream.structures.memory)
+        known, seen = self._last_scores(model), model.n_samples_seen_
+        self._recent, self._scored = known, (seen, np.empty(len(rows)))
+        _score_and_learn(model, rows, times, self._scored[1])
+        return self._last_scores(model)
+
+    def _last_scores(self, model: SPC) -> Floats:
+        """The scores that are kept, with those of all rows that were learnt before an interrupt."""
+        if self._scored is None:
+            return self._recent
+        seen, scores = self._scored
+        learnt = scores[: model.n_samples_seen_ - seen]
+        return np.concatenate([self._recent, learnt])[-_MOST_SCORES:]
+
+    @reads
     def score_samples(self, X: Any) -> Floats:
         """Log typicality (n,) of each row of X (n, d): 0 at most, higher is more normal."""
         check_is_fitted(self)
         rows = checked_rows(self, X, reset=False)
         return _scores(self.model_, rows, threads(self.model_))
 
+    @reads
     def decision_function(self, X: Any) -> Floats:
         """Score (n,) of each row of X (n, d) minus `offset_`: negative for outliers."""
         scores = self.score_samples(X)
@@ -200,6 +227,11 @@ class SPCOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             return float(self.contamination)
         return _SHARE if is_automatic(self.scale) else None
 
+    @reads
+    def __getstate__(self) -> dict[str, Any]:
+        """The state without who has access."""
+        return dict(vars(self))
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
@@ -219,19 +251,10 @@ def _scores(model: SPC, rows: Rows, threads: int) -> Floats:
     return scores
 
 
-def _scores_before_learning(model: SPC, rows: Rows, times: Floats | None) -> Floats:
-    """Learn rows (n, d) one by one; the score of each (n,) just before. Modified in place: model.
-
-    There is none for the first point of a stream.
-    """
+def _score_and_learn(model: SPC, rows: Rows, times: Floats | None, scores: Floats) -> None:
+    """Learn rows (n, d) one by one, each scored before. Modified in place: model, scores (n,)."""
     rows = np.ascontiguousarray(rows, dtype=np.float64)  # the fast path of `learn_one`
-    scores = np.empty(len(rows))
     stamps: list[float | None] = [None] * len(rows) if times is None else list(times.tolist())
-    first = 0
-    if not model.__sklearn_is_fitted__():
-        model.partial_fit(rows[:1], t=stamps[0])
-        first = 1
-    for i in range(first, len(rows)):
+    for i in range(len(rows)):
         scores[i] = _scores(model, rows[i : i + 1], 1)[0]
         model.learn_one(rows[i], stamps[i])
-    return scores[first:]

@@ -14,6 +14,7 @@ from spclust.inspection.description import description
 from spclust.inspection.diagnosis import findings
 from spclust.inspection.findings import Finding
 from spclust.parameters import EPS_OF_THE_PAPER, is_automatic, resolved_outlier_nlt, validate
+from spclust.stream.access import learns, reads
 from spclust.tracking.events import ClusterEvent
 from spclust.tracking.schedule import AnyTracker, new_tracker
 
@@ -74,6 +75,7 @@ def outlier_limit(model: Any) -> float | None:
     return resolved_outlier_nlt(model.outlier_nlt, model.scale)
 
 
+@reads
 def predict(model: Any, X: Any) -> Integers:
     """Cluster (n,) of each row of X (n, d)."""
     check_is_fitted(model)
@@ -86,12 +88,14 @@ def typicality_of_rows(model: Any, rows: Rows) -> Floats:
     return found.typicality(rows, structure_labels(model), threads(model))
 
 
+@reads
 def typicality(model: Any, X: Any) -> Floats:
     """Typicality (n, n_clusters_) of each row of X (n, d) in each cluster."""
     check_is_fitted(model)
     return typicality_of_rows(model, checked_rows(model, X, reset=False))
 
 
+@reads
 def score_samples(model: Any, X: Any) -> Floats:
     """Log typicality (n,) of each row of X (n, d) in its best structure."""
     check_is_fitted(model)
@@ -100,6 +104,7 @@ def score_samples(model: Any, X: Any) -> Floats:
     return scores
 
 
+@reads
 def labels(model: Any) -> Integers:
     """Cluster (n,) of each row of the last batch."""
     found = fitted(model, "labels_")
@@ -110,6 +115,7 @@ def labels(model: Any) -> Integers:
     )
 
 
+@reads
 def clustering(
     model: Any,
     eps: float | str | None,
@@ -144,12 +150,14 @@ def feature_names(model: Any) -> list[str]:
     return [str(name) for name in names]
 
 
+@reads
 def describe(model: Any, what: str, as_: str) -> Any:
     """A table of the clusters or of the structures: see `SPC.describe`."""
     check_is_fitted(model)
     return description(model._stream, structure_labels(model), feature_names(model), what, as_)
 
 
+@reads
 def diagnose(model: Any) -> list[Finding]:
     """Findings about the model: see `SPC.diagnose`."""
     check_is_fitted(model)
@@ -164,11 +172,16 @@ def watch(model: Any, batches: Iterable[Any]) -> Iterator[ClusterEvent]:
         raise ValueError("watch needs to know how often to observe: set track_every, say to 100.")
     if model.__sklearn_is_fitted__():
         if automatic and model._tracker is None:
-            model._fitted.tracker = new_tracker(model._stream)
+            _track(model)
         tracker(model, "watch")
     for batch in batches:
-        known = model.__sklearn_is_fitted__()
-        before = model._tracker.noticed if known else 0
-        fit(model, batch, None, new=not known, gapless=False, tracked=True)
+        before = model._tracker.noticed if model.__sklearn_is_fitted__() else 0
+        model._access.learn(fit, model, batch, None, gapless=False, tracked=True)
         new = tracker(model, "watch").noticed - before
         yield from model.events_[-new:] if new else ()
+
+
+@learns
+def _track(model: Any) -> None:
+    """Track the clusters of a fitted model from now on. Modified in place: model."""
+    model._fitted.tracker = new_tracker(model._stream)

@@ -13,7 +13,6 @@ from spclust.estimators import model_merge, queries
 from spclust.estimators.cluster_transform import ClusterTransform
 from spclust.estimators.fit import as_row, fit
 from spclust.estimators.fitted_estimator import FittedEstimator
-from spclust.estimators.last_batch import SUPERSEDED
 from spclust.inspection.findings import Finding
 from spclust.parameters import DEFAULTS, TABLE
 from spclust.tracking.events import ClusterEvent
@@ -169,7 +168,7 @@ class SPC(ClusterTransform, FittedEstimator):
         Clusters are numbered by their oldest structure, those first that have rows of X: `labels_`
         has no gaps. They keep these numbers if `outlier_nlt` changes. Else as `partial_fit`.
         """
-        fit(self, X, t, sample_weight, new=True, gapless=True)
+        self._access.learn(fit, self, X, t, sample_weight, new=True, gapless=True)
         return self
 
     def partial_fit(
@@ -187,7 +186,7 @@ class SPC(ClusterTransform, FittedEstimator):
         With weights `sample_weight` (n,), at least 0, a point has so many times the mass of one
         without; a row of weight 0 is labelled, but not learnt. Only in the automatic mode.
         """
-        fit(self, X, t, sample_weight, new=not self.__sklearn_is_fitted__(), gapless=False)
+        self._access.learn(fit, self, X, t, sample_weight, gapless=False)
         return self
 
     def learn_one(self, x: Floats, t: Any = None) -> None:
@@ -199,22 +198,20 @@ class SPC(ClusterTransform, FittedEstimator):
         # What the kernel accepts; it checks the rest itself.
         if type(x) is _ARRAY and x.dtype is _FLOAT64 and x.ndim == 1:
             try:
+                row = x if t is None else stamped(x, t, self._stream.structures)
                 learn, memory, scratch = self._learner  # type: ignore[misc]
             except (AttributeError, TypeError):  # the first point, or parameters have changed
                 pass
             else:
-                row = x if t is None else stamped(x, t, self._stream.structures)
-                learnt = learn(memory, row, scratch, 1)
-                if learnt == 1:
-                    return
-                if learnt == -1:
-                    self._fitted.finish(self.track_every, self._labels_of_structures)
-                    if self._stream.structures.memory is not memory:  # it has grown
-                        self._learner = self._point_learner()
-                    return
-        fit(self, as_row(x), t, new=not self.__sklearn_is_fitted__(), gapless=False)
-        self._fitted.last_batch = SUPERSEDED
-        self._learner = self._point_learner()
+                # No call from here on to that of the kernel: other threads do not come in between.
+                if memory is self._access.open:
+                    learnt = learn(memory, row, scratch, 1)  # type: ignore[arg-type]
+                    if learnt == 1:
+                        return
+                    if learnt == -1:
+                        self._access.finish(self._finish_point, memory)
+                        return
+        self._learn_row(as_row(x), t)
 
     def predict(self, X: Any) -> Integers:
         """Cluster (n,) of the structure in which each row of X (n, d) is most typical.

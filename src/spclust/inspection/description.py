@@ -94,7 +94,7 @@ def clusters(stream: AnyStream, labels: Integers) -> Table:
         "structures": np.array([len(own) for own in members], dtype=np.int64),
         "count": np.array([table["count"][own].sum() for own in members], dtype=np.int64),
         "weight": np.array([table["weight"][own].sum() for own in members], dtype=np.float64),
-        "age": np.array([table["age"][own].max() for own in members], dtype=np.int64),
+        "age": np.array([table["age"][own].max() for own in members], dtype=table["age"].dtype),
         "nearest": table["nearest"][closest],
         "distance": table["distance"][closest],
         "nlt": table["nlt"][closest],
@@ -129,7 +129,8 @@ def deviations(stream: AnyStream) -> Floats:
     """
     if isinstance(stream, AutomaticStream):
         return stream.deviations()
-    deviation: Floats = stream.unit * np.sqrt(_variances(stream))
+    # Of low rank they are sums, which rounding may leave below 0.
+    deviation: Floats = stream.unit * np.sqrt(np.maximum(_variances(stream), 0.0))
     return deviation
 
 

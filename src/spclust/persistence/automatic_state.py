@@ -57,7 +57,10 @@ def content_of_automatic(stream: AutomaticStream) -> tuple[dict[str, Any], dict[
 
 
 def automatic_stream_of(
-    built_with: Mapping[str, Any], state: Any, arrays: Mapping[str, Array]
+    built_with: Mapping[str, Any],
+    state: Any,
+    arrays: Mapping[str, Array],
+    max_bytes: int | None = None,
 ) -> AutomaticStream:
     """The stream that has such content, for the parameters that it was built with.
 
@@ -65,7 +68,7 @@ def automatic_stream_of(
     """
     scalars = automatic_scalars_of(state)
     params = _params(built_with, scalars)
-    refuse_too_large_automatic(scalars)
+    refuse_too_large_automatic(scalars, max_bytes)
     refuse_unsound_automatic(scalars, arrays)
     try:
         reading = reading_of(arrays, arrays["id"], scalars.labels_given)

@@ -9,12 +9,11 @@ from spclust.array_types import Floats
 from spclust.auto.clusters.lasting_labels import NO_LABEL, NOT_READ
 from spclust.auto.renewal import CALMEST
 from spclust.persistence.automatic_schema import LABELS, AutomaticScalars, automatic_layouts
-from spclust.persistence.container import Array
+from spclust.persistence.container import Array, refuse_memory
 from spclust.persistence.paper_validation import (
     LARGEST_COUNT,
     ROUNDED_UP,
     demand,
-    refuse_memory,
     within,
 )
 from spclust.persistence.schema import refuse_other_layouts
@@ -23,14 +22,15 @@ from spclust.state.automatic_structures import AutomaticStructures, axes_of
 _LARGEST_MASS = 1e9  # of a point; all masses are divided long before
 _LEAST_MASS = 1e-9  # with weights; all masses are multiplied long before
 _LEAST_WEIGHT, _LARGEST_WEIGHT = 1e-101, 1e101  # of points on average
+_FARTHEST_MEAN = 1e150  # coordinate, whose square is finite; points are nearer, by far
 _UNEQUAL, _LEAST_NUMBER = 1e-6, 1e-300
 
 
-def refuse_too_large_automatic(scalars: AutomaticScalars) -> None:
-    """Raise RefusedError if state and copy take more memory than this machine has."""
+def refuse_too_large_automatic(scalars: AutomaticScalars, max_bytes: int | None) -> None:
+    """Raise RefusedError if state and copy take more memory than `max_bytes`, or than there is."""
     axes = axes_of(scalars.n_structures, scalars.n_features, diagonal=scalars.diagonal)
     numbers = sum(math.prod(array.shape(axes)) for array in AutomaticStructures.arrays())
-    refuse_memory(2 * 8 * numbers)
+    refuse_memory(2 * 8 * numbers, max_bytes)
 
 
 def refuse_unsound_automatic(scalars: AutomaticScalars, arrays: Mapping[str, Array]) -> None:
@@ -58,6 +58,7 @@ def refuse_unsound_automatic(scalars: AutomaticScalars, arrays: Mapping[str, Arr
     refuse_other_layouts(automatic_layouts(scalars), arrays)
     for name in ("mean", "z", "scatter", "origin", "metric", "missed", "clock_then"):
         demand(bool(np.all(np.isfinite(arrays[name]))), f"array {name!r}")
+    demand(within(-_FARTHEST_MEAN, arrays["mean"], _FARTHEST_MEAN), "means")
     count, ids, mass = arrays["count"], arrays["id"], arrays["mass"]
     whole = within(1.0, count, LARGEST_COUNT) and bool(np.all(count == np.floor(count)))
     demand(whole and int(count.sum()) + c.removed == c.seen, "counts")

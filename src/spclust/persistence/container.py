@@ -7,6 +7,7 @@ code from the bytes; arrays take no memory besides the bytes themselves.
 import hashlib
 import json
 import math
+import os
 import struct
 from collections.abc import Mapping
 from datetime import timedelta
@@ -24,7 +25,9 @@ _PREFIX = struct.Struct("<8sIQQ")  # magic, version, length of everything, lengt
 _VERSION_AT = slice(8, 12)
 _DIGEST = hashlib.sha256
 _DIGEST_SIZE = 32
-_LONGEST_HEADER = 2**30  # bytes; as Python objects they may take many times the memory
+PREFIX_SIZE = _PREFIX.size
+_LONGEST_HEADER = 2**30  # bytes
+_MEMORY_OF_A_BYTE = 32  # bytes, at most, that one of JSON may take as Python objects
 _ANOTHER_COPY = "save the model again, or take another copy"
 _DTYPES = ("<f8", "<i8", "|u1", "<u2", "<u4", "<u8")
 
@@ -68,13 +71,14 @@ def _little_endian(array: Array) -> Array:
     return array.astype(array.dtype.newbyteorder("<"), copy=False)
 
 
-def decode(data: bytes) -> Content:
+def decode(data: bytes, max_bytes: int | None = None) -> Content:
     """What `encode` was given; RefusedError if these bytes are not what it gave.
 
-    Arrays are read-only views of the bytes.
+    Arrays are read-only views of the bytes. Also refused is a header that may take more memory
+    than `max_bytes`, or than there is.
     """
     version_of(data)
-    return _content(data)
+    return _content(data, max_bytes)
 
 
 def version_of(data: bytes) -> int:
@@ -93,6 +97,32 @@ def version_of(data: bytes) -> int:
     return version
 
 
+def length_of(start: bytes) -> int:
+    """The length of a saved model that begins with these bytes; RefusedError if none does."""
+    version_of(start)
+    if len(start) < PREFIX_SIZE:
+        raise RefusedError(f"it was cut short: {_ANOTHER_COPY}")
+    length: int = _PREFIX.unpack_from(start)[2]
+    return length
+
+
+def memory_limit(max_bytes: int | None) -> int:
+    """Bytes that a model may take: those of this machine, or fewer."""
+    try:
+        machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        machine = 2**46
+    return machine if max_bytes is None else min(machine, max_bytes)
+
+
+def refuse_memory(needed: int, max_bytes: int | None) -> None:
+    """Raise RefusedError if so many bytes, an integer without limit, are more than allowed."""
+    limit = memory_limit(max_bytes)
+    if needed > limit:
+        allowed = "this machine has" if limit != max_bytes else f"max_bytes={max_bytes} allows"
+        raise RefusedError(f"it takes {1e-9 * needed:.3g} GB, more than {allowed}")
+
+
 def refuse_strangers(start: bytes) -> None:
     """Raise RefusedError if bytes cannot be, or begin, a saved model."""
     if len(start) == 0:
@@ -101,7 +131,7 @@ def refuse_strangers(start: bytes) -> None:
         raise RefusedError("it is not a saved model of spclust")
 
 
-def _content(data: bytes) -> Content:
+def _content(data: bytes, max_bytes: int | None) -> Content:
     if len(data) < _PREFIX.size:
         raise RefusedError(f"it was cut short: {_ANOTHER_COPY}")
     _, _, length, header_length = _PREFIX.unpack_from(data)
@@ -114,6 +144,7 @@ def _content(data: bytes) -> Content:
     if start > len(content):
         raise RefusedError("its header is longer than the file")
     _refuse_long_header(header_length)
+    refuse_memory(_MEMORY_OF_A_BYTE * header_length, max_bytes)
     header = _parsed(bytes(content[_PREFIX.size : start]))
     arrays = _arrays(header.pop("arrays", None), content[start:])
     return Content(header, arrays)

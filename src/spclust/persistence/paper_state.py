@@ -124,14 +124,19 @@ def above_diagonal(k: int) -> Booleans:
     return ~np.tri(k, dtype=np.bool_)
 
 
-def stream_of(built_with: Mapping[str, Any], state: Any, arrays: Mapping[str, Array]) -> Stream:
+def stream_of(
+    built_with: Mapping[str, Any],
+    state: Any,
+    arrays: Mapping[str, Array],
+    max_bytes: int | None = None,
+) -> Stream:
     """The stream that has such content, for the parameters that it was built with.
 
     Raises RefusedError unless it is the content of a stream that has learnt something.
     """
     scalars = scalars_of(state)
     params = _params(built_with, scalars)
-    refuse_too_large(scalars)
+    refuse_too_large(scalars, max_bytes)
     refuse_unsound_scalars(scalars)
     refuse_unsound_arrays(scalars, arrays)
     try:

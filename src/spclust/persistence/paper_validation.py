@@ -6,14 +6,13 @@ is saved, because a file that cannot be loaded is of no use.
 """
 
 import math
-import os
 from collections.abc import Mapping
 
 import numpy as np
 
 from spclust.array_types import Booleans, Floats, Integers
 from spclust.numerics.eight import LANES
-from spclust.persistence.container import Array, RefusedError
+from spclust.persistence.container import Array, RefusedError, refuse_memory
 from spclust.persistence.paper_schema import Scalars, layouts, packed_sizes, rank_of
 from spclust.persistence.schema import LARGEST_INTEGER, refuse_other_layouts, unsound
 from spclust.state.kinds import FULL, LOWRANK, Room, covariance_extents
@@ -25,13 +24,14 @@ ROUNDED_UP = 1.001  # a bound that rounding may exceed by a little is multiplied
 _LARGEST_AGE = 2.0**62  # ages become integers
 _LARGEST_FLOAT = float(np.finfo(np.float64).max)
 _FARTHEST_DRIFT = 1e300  # sums of two of them are finite
+_SPARE_DIRECTIONS = 100  # that a state has memory for from the beginning
 _ALMOST_ONE = 0.999  # variances are at least 1, and directions 1 long, except for rounding
 
 Arrays = Mapping[str, Array]
 
 
-def refuse_too_large(scalars: Scalars) -> None:
-    """Raise RefusedError if the state takes more memory than this machine has.
+def refuse_too_large(scalars: Scalars, max_bytes: int | None) -> None:
+    """Raise RefusedError if the state takes more memory than `max_bytes`, or than there is.
 
     A few bytes may ask for any amount of memory, and some systems would try to provide it.
     """
@@ -40,17 +40,7 @@ def refuse_too_large(scalars: Scalars) -> None:
     axes = {"n": n, "blocks": n // LANES, "d": d, **covariance_extents(kind, d, room)}
     axes |= {"rank_room": room.rank, "directions": room.directions}
     stored = (array for array in Structures.arrays() if not isinstance(array, Together))
-    refuse_memory(8 * sum(math.prod(array.shape(axes)) for array in stored))
-
-
-def refuse_memory(needed: int) -> None:
-    """Raise RefusedError if so many bytes, an integer without limit, are more than there are."""
-    try:
-        available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        available = 2**46
-    if needed > available:
-        raise RefusedError(f"it takes {1e-9 * needed:.0f} GB, more than this machine has")
+    refuse_memory(8 * sum(math.prod(array.shape(axes)) for array in stored), max_bytes)
 
 
 def memory_for_directions(scalars: Scalars) -> Room:
@@ -89,8 +79,16 @@ def _ranks_are_sound(scalars: Scalars) -> bool:
         1 <= room <= scalars.n_features
         and 0 <= largest <= room
         and 0 <= needed <= 2 * largest + 1
-        and 0 <= scalars.direction_room <= LARGEST_INTEGER
+        and 0 <= scalars.direction_room <= _most_directions(scalars)
     )
+
+
+def _most_directions(scalars: Scalars) -> int:
+    """Directions for which a state of low-rank covariances has memory at most.
+
+    Memory for each structure's, which is twice as much as any has got so far.
+    """
+    return 2 * (scalars.n_structures + 1) * (scalars.rank_room + 1) + _SPARE_DIRECTIONS
 
 
 def refuse_unsound_arrays(scalars: Scalars, arrays: Arrays) -> None:

@@ -21,12 +21,15 @@ def content_of_stream(stream: AnyStream) -> tuple[dict[str, Any], dict[str, Arra
 
 
 def saved_stream(
-    built_with: Mapping[str, Any], state: Any, arrays: Mapping[str, Array]
+    built_with: Mapping[str, Any],
+    state: Any,
+    arrays: Mapping[str, Array],
+    max_bytes: int | None = None,
 ) -> AnyStream:
-    """The stream that has such content; RefusedError if there is none."""
+    """The stream that has such content; RefusedError if there is none, or it is too large."""
     if not isinstance(state, dict) or state.get("mode") not in (_PAPER, _AUTOMATIC):
         raise RefusedError("its header has no state, or not all of it")
     scalars = {name: value for name, value in state.items() if name != "mode"}
     if state["mode"] == _AUTOMATIC:
-        return automatic_state.automatic_stream_of(built_with, scalars, arrays)
-    return paper_state.stream_of(built_with, scalars, arrays)
+        return automatic_state.automatic_stream_of(built_with, scalars, arrays, max_bytes)
+    return paper_state.stream_of(built_with, scalars, arrays, max_bytes)

@@ -62,22 +62,22 @@ _ARRAYS = _ARRAYS_OF_VERSION_1 | _NEW_IN_VERSION_2
 _OF_LABELS = {"nearest", "nlt", "first"}  # the same in all versions
 
 
-def as_current_version(content: Content, version: int) -> Content:
+def as_current_version(content: Content, version: int, max_bytes: int | None = None) -> Content:
     """The content of a saved model of some version as version 4 has it.
 
-    Raises RefusedError if it is not the content of a saved model.
+    Raises RefusedError if it is not the content of a saved model, or of one that is too large.
     """
     try:
-        return _READERS[version](content)
+        return _READERS[version](content, max_bytes)
     except MemoryError:
         raise RefusedError("there is not enough memory for it") from None
 
 
-def _read_version_4(content: Content) -> Content:
+def _read_version_4(content: Content, max_bytes: int | None) -> Content:
     return content
 
 
-def _read_version_3(content: Content) -> Content:
+def _read_version_3(content: Content, max_bytes: int | None) -> Content:
     """Version 3 had one mode only, with more scalars and one more array."""
     header, arrays = content
     state = header.get("state")
@@ -98,19 +98,19 @@ def _refuse_automatic(automatic: bool) -> None:
         )
 
 
-def _read_version_2(content: Content) -> Content:
+def _read_version_2(content: Content, max_bytes: int | None) -> Content:
     header, arrays = content
     if set(arrays) != _ARRAYS | _OF_LABELS:
         raise RefusedError("its header and its arrays do not match")
     head = arrays["head"]
     _refuse_automatic(head.shape == (_HEAD,) and head[_AUTOMATIC] != 0.0)
-    scalars = _scalars(head)
+    scalars = _scalars(head, max_bytes)
     state = {**scalars._asdict(), "mode": "paper"}
     labels = {name: arrays[name] for name in _OF_LABELS}
     return Content({**header, "state": state}, {**_Dump(scalars, arrays).content(), **labels})
 
 
-def _read_version_1(content: Content) -> Content:
+def _read_version_1(content: Content, max_bytes: int | None) -> Content:
     """Version 1 had neither time stamps nor automatic parameters."""
     header, arrays = content
     head = arrays.get("head", np.empty(0))
@@ -119,11 +119,11 @@ def _read_version_1(content: Content) -> Content:
     head = np.concatenate([head, np.zeros(_HEAD - _HEAD_OF_VERSION_1)])
     head[_PLACES["gap"]] = 1.0
     arrays = {**arrays, **dict.fromkeys(_NEW_IN_VERSION_2, np.empty(0)), "head": head}
-    return _read_version_2(Content(header, {**arrays, "recent": arrays["count"]}))
+    return _read_version_2(Content(header, {**arrays, "recent": arrays["count"]}), max_bytes)
 
 
 # How each version is read. A later version adds a function here, and those before it stay.
-_READERS: dict[int, Callable[[Content], Content]] = {
+_READERS: dict[int, Callable[[Content, int | None], Content]] = {
     1: _read_version_1,
     2: _read_version_2,
     3: _read_version_3,
@@ -131,7 +131,7 @@ _READERS: dict[int, Callable[[Content], Content]] = {
 }
 
 
-def _scalars(head: Array) -> Scalars:
+def _scalars(head: Array, max_bytes: int | None) -> Scalars:
     """The scalars in `head`; RefusedError if they cannot be the result of learning."""
     if head.shape != (_HEAD,) or head.dtype != np.float64:
         raise RefusedError("its header and its arrays do not match")
@@ -147,7 +147,7 @@ def _scalars(head: Array) -> Scalars:
         else:
             raise RefusedError(unsound("numbers"))
     scalars = scalars_of(state)
-    refuse_too_large(scalars)
+    refuse_too_large(scalars, max_bytes)
     refuse_unsound_scalars(scalars)
     return scalars
 

@@ -9,6 +9,7 @@ from river.base import AnomalyDetector
 from spclust.parameters import DEFAULTS
 from spclust.river.feature_values import Name
 from spclust.river.river_model import RiverModel
+from spclust.stream.access import reads
 
 
 class SPCAnomalyDetector(RiverModel, AnomalyDetector):
@@ -62,6 +63,7 @@ class SPCAnomalyDetector(RiverModel, AnomalyDetector):
     ) -> None:
         super().__init__(locals())
 
+    @reads
     def score_one(self, x: dict[Name, Any]) -> float:
         """Negative log typicality of the point in its best structure: higher is more anomalous.
 

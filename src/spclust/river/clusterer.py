@@ -13,6 +13,7 @@ from spclust.river.dataframes import numbers_in, series_like
 from spclust.river.feature_values import Name
 from spclust.river.model_exchange import as_estimator
 from spclust.river.river_model import RiverModel
+from spclust.stream.access import reads
 from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.structure_table import StructureTable
 
@@ -136,6 +137,7 @@ class SPC(RiverModel, Clusterer):
     ) -> None:
         super().__init__(locals())
 
+    @reads
     def predict_one(self, x: dict[Name, Any]) -> int:
         """Cluster of the structure in which the point is most typical; -1 is noise.
 
@@ -146,6 +148,7 @@ class SPC(RiverModel, Clusterer):
         row = self._known.row(x)
         return int(self._known.labels(row[np.newaxis], self._labels())[0])
 
+    @reads
     def predict_many(self, X: Any) -> Any:
         """Clusters of the rows of a data frame, as a series of the same library."""
         names, cells = numbers_in(X)
@@ -158,6 +161,7 @@ class SPC(RiverModel, Clusterer):
             labels = self._known.labels(rows, self._labels())
         return series_like(labels, X)
 
+    @reads
     def typicality_one(self, x: dict[Name, Any]) -> dict[int, float]:
         """Typicality of the point in the best structure of each cluster, 0 to 1.
 
@@ -169,11 +173,13 @@ class SPC(RiverModel, Clusterer):
         nlt = self._known.nlt(self._known.row(x), labels)
         return {} if nlt is None else dict(zip(names, np.exp(-nlt).tolist(), strict=True))
 
+    @reads
     def describe(self, what: str = "clusters", as_: str = "numpy") -> Any:
         """A table of the clusters, or of the structures: see `spclust.SPC.describe`."""
         return as_estimator(self).describe(what, as_)
 
     @property
+    @reads
     def n_clusters(self) -> int:
         """Number of clusters, noise excluded."""
         return 0 if self._known is None else len(_numbered(self._labels())[0])
@@ -184,6 +190,7 @@ class SPC(RiverModel, Clusterer):
         return {label: cluster.center for label, cluster in self.clusters.items()}
 
     @property
+    @reads
     def clusters(self) -> dict[int, Cluster]:
         """The clusters by the numbers that `predict_one` gives them."""
         if self._known is None:
@@ -197,6 +204,7 @@ class SPC(RiverModel, Clusterer):
         return clusters
 
     @property
+    @reads
     def micro_clusters(self) -> dict[int, MicroCluster]:
         """The structures by id, oldest first."""
         if self._known is None:

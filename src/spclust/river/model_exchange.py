@@ -47,5 +47,5 @@ def of_estimator(kind: Any, estimator: SPC) -> Any:
     taken = kind()._parameters()
     given = {name: value for name, value in estimator.get_params().items() if name in taken}
     model = kind(**given)
-    model._known = NamedStream(tuple(feature_names(estimator)), estimator._stream)
+    model._known = NamedStream(tuple(feature_names(estimator)), estimator._stream, model._access)
     return model

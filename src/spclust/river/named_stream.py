@@ -14,6 +14,7 @@ from spclust.estimators.fit import new_stream
 from spclust.estimators.times import checked_times
 from spclust.parameters import NOVEL_NLT, Params
 from spclust.river.feature_values import Name, in_order, observed_values
+from spclust.stream.access import Access
 from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.missing_features import (
     completed,
@@ -39,8 +40,8 @@ class NamedStream:
     stream: AnyStream
     learn_complete: Callable[[Mapping[Name, Any], Any], int]
 
-    def __init__(self, names: tuple[Name, ...], stream: AnyStream) -> None:
-        self.names, self.stream = names, stream
+    def __init__(self, names: tuple[Name, ...], stream: AnyStream, access: Access) -> None:
+        self.names, self.stream, self.access = names, stream, access
         self._position = {name: i for i, name in enumerate(names)}
         self._pick: Callable[[Any], tuple[Any, ...]] = itemgetter(*names)
         if len(names) == 1:
@@ -49,15 +50,17 @@ class NamedStream:
         self.refresh()
 
     @classmethod
-    def begin(cls, names: tuple[Name, ...], params_for: Callable[[int], Params]) -> Self:
+    def begin(
+        cls, names: tuple[Name, ...], params_for: Callable[[int], Params], access: Access
+    ) -> Self:
         """Return a stream without points."""
-        return cls(names, new_stream(params_for(len(names)), len(names)))
+        return cls(names, new_stream(params_for(len(names)), len(names)), access)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"names": self.names, "stream": self.stream}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        NamedStream.__init__(self, state["names"], state["stream"])
+        NamedStream.__init__(self, state["names"], state["stream"], Access(type(self).__name__))
 
     def row(self, x: Mapping[Name, Any]) -> Floats:
         """A point as a row (d,), NaN where missing; unknown features are left out."""
@@ -96,7 +99,8 @@ class NamedStream:
         if new:
             first = np.array([values[name] for name in new])
             params = params_for(len(self.names) + len(new))
-            known = type(self)(self.names + new, with_new_features(self.stream, params, first))
+            stream = with_new_features(self.stream, params, first)
+            known = type(self)(self.names + new, stream, self.access)
         row = known._row_of(values)
         if np.isnan(row).any():
             # All structures have the same value in a new feature: it tells nothing about which one
@@ -156,10 +160,11 @@ class NamedStream:
 
     def refresh(self) -> None:
         """Make `learn_complete` learn into the memory that the stream has now."""
-        learn, memory, scratch = self.stream.point_learner()
-        s = self.stream.structures
+        learn, memory, scratch = self.stream.point_learner(self.access)
+        s, access = self.stream.structures, self.access
         d, timed = len(self.names), self.stream.clock is not None
-        pick, pack, row, start = self._pick, self._pack, np.empty(d + timed), 8 * timed
+        pick, pack, start = self._pick, self._pack, 8 * timed
+        free: Floats | None = None  # memory for a row, if no thread uses it
 
         def learn_complete(x: Mapping[Name, Any], t: Any) -> int:
             """Learn a point that has exactly the known features.
@@ -167,12 +172,20 @@ class NamedStream:
             Returns 1 if it was learnt, -1 if `finish` has to follow. Returns 0, or raises one of
             NOT_COMPLETE, and changes nothing if it is not such a point.
             """
+            nonlocal free
             if len(x) != d or (not can_follow(t, s) if timed else t is not None):
                 return 0
+            row, free = free, None
+            if row is None:
+                row = np.empty(d + timed)
             if timed:
                 row[0] = t
             pack(row, start, *pick(x if type(x) is dict else _as_dict(x)))
+            # No call from here on to that of the kernel: other threads do not come in between.
+            if access.open is not memory:
+                return 0
             learnt: int = learn(memory, row, scratch, 1)  # 0 if a number is not finite
+            free = row
             return learnt
 
         self.learn_complete = learn_complete
@@ -180,11 +193,11 @@ class NamedStream:
     def finish(self) -> None:
         """Prune, after `learn_complete` returned -1."""
         before = self.stream.structures
-        try:
-            self.stream.finish()
-        finally:
-            if self.stream.structures is not before:  # it has grown
-                self.refresh()
+        self.stream.finish()
+        if self.stream.structures is before:
+            self.access.memory = before.memory
+        else:  # it has grown
+            self.refresh()
 
 
 def _nearest_nlt(stream: AutomaticStream, rows: Floats) -> Floats:

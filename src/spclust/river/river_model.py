@@ -18,6 +18,7 @@ from spclust.river.feature_values import Name, in_order, observed_values
 from spclust.river.model_exchange import as_estimator, of_estimator, refuse_other_names
 from spclust.river.named_stream import NOT_COMPLETE, NamedStream
 from spclust.state.kinds import kind_for
+from spclust.stream.access import Access, learns, reads
 
 # In River n_clusters is the number of clusters that were found.
 _NAMES = tuple(name for name in TABLE if name != "n_clusters")
@@ -38,6 +39,24 @@ class RiverModel:
     max_rank: int | None
 
     _known: NamedStream | None = None  # None until a point was learnt
+    _access: Access
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """A model, which nobody has access to yet."""
+        model = super().__new__(cls)
+        model._access = Access(cls.__name__)
+        return model
+
+    @reads
+    def __getstate__(self) -> dict[str, Any]:
+        """The state without who has access."""
+        return {name: value for name, value in vars(self).items() if name != "_access"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if self._known is not None:
+            self._known.access = self._access
+            self._known.refresh()
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         """Set the parameters among `arguments`, which are the locals of a model's `__init__`."""
@@ -67,10 +86,11 @@ class RiverModel:
             if learnt == 1:
                 return
             if learnt == -1:
-                known.finish()
+                self._access.finish(known.finish)
                 return
-        self._learn_values(observed_values(x), t)
+        self._access.learn(self._learn_values, observed_values(x), t)
 
+    @learns
     def learn_many(self, X: Any, t: Any = None) -> None:
         """Learn the rows of a data frame, in order, as `learn_one` learns each of them.
 
@@ -114,11 +134,12 @@ class RiverModel:
             return
         known = self._known
         if known is None:
-            known = NamedStream.begin(in_order(values), self._params_for)
+            known = NamedStream.begin(in_order(values), self._params_for, self._access)
         self._known = known.after(values, known.times(t, 1), self._params_for)
 
     # Files
 
+    @reads
     def save(self, path: AnyPath) -> None:
         """Save the model to a file, which is complete or, if anything fails, unchanged.
 
@@ -128,14 +149,16 @@ class RiverModel:
         as_estimator(self).save(path)
 
     @classmethod
-    def load(cls, path: AnyPath) -> Self:
+    def load(cls, path: AnyPath, *, max_bytes: int | None = None) -> Self:
         """Load a model that `save`, or `spclust.SPC.save`, wrote; it goes on to the last bit.
 
-        A ValueError says why if the file is not valid. Code in the file is not run.
+        A ValueError says why if the file is not valid. Code in the file is not run. A model that
+        takes more than `max_bytes` of memory is refused: None is all that this machine has.
         """
-        model: Self = of_estimator(cls, SPC.load(path))
+        model: Self = of_estimator(cls, SPC.load(path, max_bytes=max_bytes))
         return model
 
+    @reads
     def diagnose(self) -> list[Finding]:
         """Sentences about probable problems, and what to change: see `spclust.SPC.diagnose`."""
         return as_estimator(self).diagnose()
@@ -147,6 +170,9 @@ class RiverModel:
         if name not in _NAMES:
             super().__setattr__(name, value)
             return
+        self._access.learn(self._set_parameter, name, value)
+
+    def _set_parameter(self, name: str, value: Any) -> None:
         self._check(name, value)
         super().__setattr__(name, value)
         if self._known is not None:

@@ -187,8 +187,7 @@ class Record:
     @classmethod
     def empty(cls, extents: Mapping[str, int]) -> Any:
         """A record in new memory, all of it 0."""
-        memory = aligned(cls.size(extents))
-        memory[:] = 0.0
+        memory = aligned(cls.size(extents), np.zeros)
         integers, start = memory.view(np.int64), -(-len(cls.fields) // LINE) * LINE
         for name, extent in extents.items():
             integers[cls.fields[name].place] = extent

@@ -124,7 +124,11 @@ class AutomaticQuery:
 
     def follow(self, reading: Reading) -> None:
         """Use the labels of a tracker, which alone reads clusters from now on."""
-        self.reading, self._read_as, self.followed = reading, (self.seen, self.told), True
+        vars(self).update(self.followed_by(reading))
+
+    def followed_by(self, reading: Reading) -> dict[str, Any]:
+        """The attributes that `follow` sets."""
+        return {"reading": reading, "_read_as": (self.seen, self.told), "followed": True}
 
     def _followed_labels(self) -> Integers:
         """Label (k,) of each structure by the tracker's last reading, which stays as it is."""

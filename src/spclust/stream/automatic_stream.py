@@ -16,24 +16,22 @@ from spclust.auto.renewal import learn_units, renew
 from spclust.numerics.memory import aligned_copy
 from spclust.parameters import Params
 from spclust.state.automatic_structures import AutomaticStructures, empty_automatic
+from spclust.stream.access import Access, PointLearner
 from spclust.stream.automatic_combination import combined_automatically
 from spclust.stream.automatic_query import AutomaticQuery
 from spclust.stream.flat_rows import flat_chunks, with_columns
-from spclust.stream.point_learner import PointLearner
 
 
 class AutomaticStream(AutomaticQuery):
     """State of one stream of points with d features, in the automatic mode."""
 
-    _copy: AutomaticStructures
+    _copy: AutomaticStructures | None  # memory for a renewal, if there has been one
 
     def __init__(self, params: Params, d: int) -> None:
         self._use(params, _or_memory_error(params, d), NOTHING_READ)
 
     def _use(self, params: Params, structures: AutomaticStructures, reading: Reading) -> None:
-        # A renewal works on a copy, so that an interrupt leaves the state before or after it.
-        copy = AutomaticStructures(aligned_copy(structures.memory))
-        vars(self).update(params=params, structures=structures, _copy=copy)
+        vars(self).update(params=params, structures=structures, _copy=None)
         vars(self).update(reading=reading, told=None, followed=False)
         vars(self).update(_clustering=None, _read_as=(-1, None), _labels_due=0)
 
@@ -92,46 +90,82 @@ class AutomaticStream(AutomaticQuery):
         With time stamps t (rows,), never earlier than the one before, for all points of the stream
         or for none; and with weights (rows,), all above 0. A point without one has a weight of 1.
         """
-        s = self.structures
-        if s.seen == 0 and len(X):
+        s, seen = self.structures, self.structures.seen
+        if seen == 0 and len(X):
             s.timed = t is not None
             s.origin[:] = X[0]
             if t is not None:
                 s.clock = float(t[0])
-        if weights is not None and np.any(weights != 1.0):
+        first_weights = weights is not None and bool(np.any(weights != 1.0)) and not s.weighted
+        if first_weights:
             s.weighted = True
         if s.weighted and weights is None:
             weights = np.ones(len(X))
         columns = [t] if t is not None else []
         if s.weighted and weights is not None:
             columns.append(weights)
-        for part, rows in flat_chunks(X):
-            self._learn_flat(with_columns(rows, [column[part] for column in columns]))
+        try:
+            for part, rows in flat_chunks(X):
+                self._learn_flat(with_columns(rows, [column[part] for column in columns]))
+        except BaseException:  # interrupted, perhaps before the first of them was learnt
+            if first_weights and self.seen == seen:
+                self.structures.weighted = False
+            raise
 
     def _learn_flat(self, rows: Floats) -> None:
-        s, learn = self.structures, automatic_learner()
-        first = s.timed + s.weighted
-        width, row = first + s.d, 0
+        learn, first = automatic_learner(), self.structures.timed + self.structures.weighted
+        width, row = first + self.structures.d, 0
         n = rows.size // width
         while row < n:
             self.renew_if_due()
+            s = self.structures
             row += learn(s.memory, rows[row * width :], s.memory, n - row)
             if row < n and s.seen < s.metric_due:
-                learn_units(s, rows[row * width + first : (row + 1) * width])
+                row += self._learn_with_new_units(rows[row * width : (row + 1) * width], first)
+
+    def _learn_with_new_units(self, row: Floats, first: int) -> int:
+        """Learn a row in which features differ for the first time; 1, or 0 if that is not so.
+
+        `first` is the place of its first feature. Features have no unit unless it is learnt.
+        """
+        s, learn = self.structures, automatic_learner()
+        seen, units = s.seen, s.unit.copy()
+        try:
+            learn_units(s, row[first:])
+            learnt: int = learn(s.memory, row, s.memory, 1)
+        except BaseException:  # interrupted, perhaps after the row was learnt
+            if s.seen == seen:
+                s.unit[:] = units
+            raise
+        return learnt
 
     def renew_if_due(self) -> None:
         """Renew the metric, and what depends on it, if that is due."""
+        if self.structures.seen >= self.structures.metric_due:
+            # A copy is renewed, and takes the place of the state: an interrupt leaves the stream
+            # before or after all of it.
+            before, copy = self.structures, self._copy
+            if copy is None:
+                copy = AutomaticStructures(aligned_copy(before.memory))
+            else:
+                copy.memory[:] = before.memory
+            draft = object.__new__(type(self))
+            vars(draft).update(vars(self), structures=copy, _copy=before)
+            draft._renew()
+            vars(self).update(vars(draft))  # in one step
+
+    def _renew(self) -> None:
+        """Renew the metric, and read clusters, which an interrupt may leave half done."""
         s = self.structures
-        if s.seen >= s.metric_due:
-            self._copy.memory[:] = s.memory
-            clusters = renew(self._copy)
-            s.memory[:] = self._copy.memory  # in one step
-            self._clustering = None
-            if clusters is not None:
-                read_as = s.seen, self.told is None  # where masses fade there are no parts
-                self._clustering = read_as, in_order(clusters[self.order()])
-                if not self.followed:
-                    self.lasting_labels()
+        clusters = renew(s)
+        self._clustering = None
+        if clusters is not None:
+            read_as = s.seen, self.told is None  # where masses fade there are no parts
+            self._clustering = read_as, in_order(clusters[self.order()])
+            if not self.followed:
+                self.lasting_labels()
+        if not self.followed and self.reading.id.size != s.live:
+            self._read_as = (-1, None)  # those of structures that have been removed
 
     def number_anew(self) -> None:
         """Let the labels of clusters begin with 0 when they are read next."""
@@ -140,14 +174,17 @@ class AutomaticStream(AutomaticQuery):
     def finish(self) -> None:
         """Nothing is ever left to do."""
 
-    def point_learner(self) -> PointLearner:
-        """What learning one point at a time needs."""
+    def point_learner(self, access: Access) -> PointLearner:
+        """What learning one point at a time needs. Modified in place: access."""
         s, learn = self.structures, automatic_learner()
-        return PointLearner(_with_weight(learn, s) if s.weighted else learn, s.memory, s.memory)
+        if s.weighted:
+            learn = _with_weight(learn, s, access)
+        access.memory = s.memory
+        return PointLearner(learn, s.memory, s.memory)
 
 
 def _with_weight(
-    learn: Any, s: AutomaticStructures
+    learn: Any, s: AutomaticStructures, access: Access
 ) -> Callable[[Floats, Floats, Floats, int], int]:
     """A call that learns one point, behind its time stamp if it has one, with a weight of 1."""
     stamps, width = int(s.timed), int(s.timed) + s.d
@@ -157,6 +194,8 @@ def _with_weight(
             return 0
         row = np.empty(width + 1)
         row[:stamps], row[stamps], row[stamps + 1 :] = x[:stamps], 1.0, x[stamps:]
+        if access.open is not memory:  # another thread came in between
+            return 0
         learnt: int = learn(memory, row, scratch, rows)
         return learnt
 

@@ -14,9 +14,9 @@ from spclust.state.creation import configure, empty, enlarged, extents, first_ro
 from spclust.state.kinds import FULL
 from spclust.state.scratch import Scratch, scratch_for
 from spclust.state.structures import Structures
+from spclust.stream.access import Access, PointLearner
 from spclust.stream.combination import combined
 from spclust.stream.flat_rows import flat_chunks, with_columns
-from spclust.stream.point_learner import PointLearner
 from spclust.stream.query import StreamQuery
 
 _CHUNK_WORK = 1e9  # multiplications
@@ -111,9 +111,10 @@ class Stream(StreamQuery):
         """Prune and merge what the last point left to do."""
         self._learn_flat(kernels.NO_ROWS)
 
-    def point_learner(self) -> PointLearner:
-        """What learning one point at a time needs."""
+    def point_learner(self, access: Access) -> PointLearner:
+        """What learning one point at a time needs. Modified in place: access."""
         learn = kernels.learning_kernel(self.structures.kernel_kind)
+        access.memory = self.structures.memory
         return PointLearner(learn, self.structures.memory, self.scratch.memory)
 
     def _chunks(

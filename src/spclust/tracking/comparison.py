@@ -14,11 +14,22 @@ from spclust.tracking.observation import NOBODY, Matches, Observation
 GONE, SPLIT, MERGE, BIRTH = range(4)  # kinds of changes: the first column of `changes`
 
 
-@kernel
 def compared(now: Observation, structures: Integers, assigned: Integers, ids: Integers) -> Matches:
     """Match an observation with the cluster ids (m,) that were `assigned` to structures (m,).
 
     `structures` are ids of structures, in order; `ids` (n,), in order, are all cluster ids.
+    """
+    found, weights, shared, parts, homes = matched(now, structures, assigned, ids)
+    return Matches(found, ids, weights, shared, parts, homes)
+
+
+@kernel
+def matched(
+    now: Observation, structures: Integers, assigned: Integers, ids: Integers
+) -> tuple[Integers, Floats, Floats, Booleans, Integers]:
+    """The fields of `Matches` but `ids`: see `compared`.
+
+    A kernel returns no named tuple: Python code, which a signal may interrupt, would make it.
     """
     k, n, clusters = now.id.size, ids.size, 0
     for i in range(k):
@@ -43,7 +54,7 @@ def compared(now: Observation, structures: Integers, assigned: Integers, ids: In
             parts[place, cluster] = weight > 0.0 and weight >= PART * total
             if weight > largest:
                 largest, homes[place] = weight, cluster
-    return Matches(found, ids, weights, shared, parts, homes)
+    return found, weights, shared, parts, homes
 
 
 @kernel

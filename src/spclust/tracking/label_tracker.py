@@ -138,8 +138,9 @@ class LabelTracker:
             draft.events = self.events.copy()
             draft.events.extend(happened)
             draft.noticed += len(happened)
-        stream.follow(reading)
-        vars(self).update(vars(draft))  # in one step
+        # In one step: no Python code runs, which an interrupt could come between.
+        changed = stream.followed_by(reading), vars(draft)
+        list(map(dict.update, (vars(stream), vars(self)), changed))
         return happened
 
     def _observe(self, stream: AutomaticStream) -> tuple[Reading, list[ClusterEvent]]:

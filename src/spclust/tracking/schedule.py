@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 
 from spclust.array_types import Floats, Integers, Rows
+from spclust.stream.access import Access, PointLearner
 from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.mode import AnyStream
-from spclust.stream.point_learner import PointLearner
 from spclust.tracking.label_tracker import LabelTracker
 from spclust.tracking.observation import observe
 from spclust.tracking.tracker import Tracker
@@ -49,8 +49,8 @@ def learn_and_observe(
 ) -> None:
     """Learn rows, and observe the clusters whenever `every` points were learnt."""
     at = 0
+    stream.finish()  # what the last call left to do, and to observe, if it was interrupted
     while True:
-        # First of all, if the last call was interrupted before it.
         observe_if_due(stream, tracker, every, labels)
         if at >= len(rows):
             return
@@ -69,15 +69,32 @@ def observe_if_due(stream: AnyStream, tracker: AnyTracker, every: int, labels: L
 
 
 def observing_learner(
-    stream: AnyStream, tracker: AnyTracker, every: int, labels: Labels
+    stream: AnyStream, tracker: AnyTracker, every: int, labels: Labels, access: Access
 ) -> PointLearner:
     """What learning one point at a time needs; it observes the clusters when it is time to."""
-    plain, s = stream.point_learner(), stream.structures
+    plain, s = stream.point_learner(access), stream.structures
+    is_open = True  # the last point may have to be finished, or observed
+
+    def observe_point() -> None:
+        observe_if_due(stream, tracker, every, labels)
+        if stream.structures is s:  # memory has not grown
+            access.memory = s.memory
+
+    def finish() -> None:
+        stream.finish()
+        observe_point()
 
     def learn_and_observe(memory: Floats, x: Floats, scratch: Floats, rows: int) -> int:
+        nonlocal is_open
+        if is_open:  # the call for the last point was interrupted
+            access.learn(finish)
+        is_open = True
+        if access.open is not memory:
+            return 0  # memory has grown, or another thread came in between
         learnt = plain.learn(memory, x, scratch, rows)
         if learnt == 1 and s.seen % every == 0:
-            observe_if_due(stream, tracker, every, labels)
+            access.finish(observe_point)
+        is_open = learnt == -1
         return learnt
 
     return plain._replace(learn=learn_and_observe)

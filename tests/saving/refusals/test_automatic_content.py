@@ -134,6 +134,7 @@ def test_scalars_that_kernels_rely_on_are_checked(name, value, sentence):
         (FULL, "missed", 0, np.nan, "array 'missed'"),
         (FULL, "clock_then", 0, np.inf, "array 'clock_then'"),
         (FULL, "mean", (0, 0), np.nan, "array 'mean'"),
+        (FULL, "mean", (0, 0), -1e200, "the means"),
         (FULL, "z", (-1, 0), np.inf, "array 'z'"),
         (FULL, "scatter", (0, 0, 0), np.nan, "array 'scatter'"),
         (FULL, "scatter", (0, 0, 0), -1.0, "the scatters"),

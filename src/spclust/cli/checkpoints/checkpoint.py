@@ -14,6 +14,7 @@ import numpy as np
 from spclust.cli.exit_codes import CommandError, say
 from spclust.persistence.atomic_file import write_whole
 from spclust.persistence.container import RefusedError, decode, encode
+from spclust.persistence.saved_file import read_saved
 from spclust.tables.chunks import Position
 from spclust.tables.writers import Written
 
@@ -97,8 +98,7 @@ class CheckpointFile:
 
 def _decoded(path: str) -> Checkpoint:
     try:
-        with open(path, "rb") as file:
-            header, arrays = decode(file.read())
+        header, arrays = decode(read_saved(path))
         if header.get("class") != _CLASS:
             raise RefusedError("it is no checkpoint of spclust cluster")
         lengths, digests = header["lengths"], header.get("digests", {})
