@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from spclust.array_types import Integers
-from spclust.estimators.fit import refuse_changes
 from spclust.estimators.fitted import Fitted
 from spclust.estimators.last_batch import (
     INTERRUPTED,
@@ -77,7 +76,6 @@ def content_of_model(model: Any) -> Content:
     """Header and arrays of a model; arrays may be views of its state."""
     check_is_fitted(model)
     validate_model(model)
-    refuse_changes(model)
     name, fitted = type(model).__name__, model._fitted
     stream, last = fitted.stream, fitted.last_batch
     if last.seen == stream.seen:
@@ -125,10 +123,11 @@ def restored(cls: Any, data: bytes, max_bytes: int | None = None) -> Any:
     unknown |= set(built_with) - set(FIXED)
     if model is None or unknown:
         raise RefusedError(f"{cls.__name__} has no parameter {min(unknown)!r:.60}")
-    if set(built_with) != set(FIXED) or any(params.get(n) != built_with[n] for n in FIXED):
+    if set(built_with) != set(FIXED):
         raise RefusedError("its parameters and its state do not match")
     try:
         validate_model(model)
+        threads(model)
     except ValueError as error:
         raise RefusedError(str(error).rstrip(".")) from None
     of_state = {name: array for name, array in arrays.items() if name not in OF_LAST_BATCH}

@@ -22,7 +22,7 @@ from spclust.state.automatic_structures import AutomaticStructures, axes_of
 _LARGEST_MASS = 1e9  # of a point; all masses are divided long before
 _LEAST_MASS = 1e-9  # with weights; all masses are multiplied long before
 _LEAST_WEIGHT, _LARGEST_WEIGHT = 1e-101, 1e101  # of points on average
-_FARTHEST_MEAN = 1e150  # coordinate, whose square is finite; points are nearer, by far
+_FARTHEST_MEAN = 1e152  # sums of squares are finite; points are nearer, by far
 _UNEQUAL, _LEAST_NUMBER = 1e-6, 1e-300
 
 
@@ -58,7 +58,8 @@ def refuse_unsound_automatic(scalars: AutomaticScalars, arrays: Mapping[str, Arr
     refuse_other_layouts(automatic_layouts(scalars), arrays)
     for name in ("mean", "z", "scatter", "origin", "metric", "missed", "clock_then"):
         demand(bool(np.all(np.isfinite(arrays[name]))), f"array {name!r}")
-    demand(within(-_FARTHEST_MEAN, arrays["mean"], _FARTHEST_MEAN), "means")
+    for name in ("mean", "z"):
+        demand(within(-_FARTHEST_MEAN, arrays[name], _FARTHEST_MEAN), "means")
     count, ids, mass = arrays["count"], arrays["id"], arrays["mass"]
     whole = within(1.0, count, LARGEST_COUNT) and bool(np.all(count == np.floor(count)))
     demand(whole and int(count.sum()) + c.removed == c.seen, "counts")

@@ -117,10 +117,10 @@ def memory_limit(max_bytes: int | None) -> int:
 
 def refuse_memory(needed: int, max_bytes: int | None) -> None:
     """Raise RefusedError if so many bytes, an integer without limit, are more than allowed."""
-    limit = memory_limit(max_bytes)
-    if needed > limit:
-        allowed = "this machine has" if limit != max_bytes else f"max_bytes={max_bytes} allows"
-        raise RefusedError(f"it takes {1e-9 * needed:.3g} GB, more than {allowed}")
+    if needed > memory_limit(None):
+        raise RefusedError(f"it takes {1e-9 * needed:.0f} GB, more than this machine has")
+    if needed > memory_limit(max_bytes):
+        raise RefusedError(f"it takes {needed} bytes, more than max_bytes={max_bytes} allows")
 
 
 def refuse_strangers(start: bytes) -> None:

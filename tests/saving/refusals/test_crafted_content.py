@@ -202,11 +202,7 @@ def test_a_state_that_could_not_be_loaded_is_not_saved(X):
         model.to_bytes()
 
 
-def test_parameters_are_those_that_the_state_was_built_with(X):
-    data = SPC(10, scale=1.0).fit(X).to_bytes()
-    header, arrays = arrays_in(data)
-    header["parameters"]["scale"] = 2.0
-    with pytest.raises(ValueError, match="its parameters and its state do not match"):
-        SPC.from_bytes(with_arrays(data, header, arrays))
-    with pytest.raises(ValueError, match=r"scale was changed from 1\.0 to 2\.0"):
-        SPC(10, scale=1.0).fit(X).set_params(scale=2.0).to_bytes()
+def test_a_number_of_threads_that_there_cannot_be_is_refused(X):
+    header, arrays = arrays_in(data := SPC(10, scale=1.0).fit(X).to_bytes())
+    header["parameters"]["n_jobs"] = 0
+    refused(with_arrays(data, header, arrays), "n_jobs must not be 0")
