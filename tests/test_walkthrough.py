@@ -64,7 +64,7 @@ def sections():
 def test_sections_are_numbered_and_have_a_file_each():
     numbers, files, _ = zip(*sections(), strict=True)
     assert list(numbers) == list(range(1, len(numbers) + 1))
-    assert len(set(files)) == len(files) <= 16
+    assert len(set(files)) == len(files) <= 15
 
 
 def test_the_call_visits_just_the_files_of_the_sections(visited):

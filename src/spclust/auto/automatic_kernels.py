@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from spclust.array_types import Floats, Integers
-from spclust.auto.distance import into_metric, write_coordinates, write_distances
+from spclust.auto.home import into_metric, write_coordinates, write_distances
 from spclust.auto.point_update import learn_points
 from spclust.jit.cache import compiled_once
 from spclust.jit.decorators import lean_kernel

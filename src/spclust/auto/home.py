@@ -1,8 +1,13 @@
-"""Home: where enough points are; and the typicality of a point by its distance from home.
+"""Distances of a point to all structures, and from home; and its typicality by the latter.
 
-A structure's reach is the distance within which it finds three times the mass that structures have
-on average, its own included. So a lone point is no home: its reach ends where other points are. The
-squared distance of a point from home is
+    y = (x - origin) / unit          z = A y          q_i = |z - z_i|^2
+
+The difference to the origin comes first, so that a stream far from 0 loses no digits. q_i is the
+squared Mahalanobis distance of Eq. 2, with one covariance for all structures: see `auto.metric`.
+
+Home is where enough points are. A structure's reach is the distance within which it finds three
+times the mass that structures have on average, its own included. So a lone point is no home: its
+reach ends where other points are. The squared distance of a point from home is
 
     q = min over structures of max(|z - z_i|^2, reach_i^2)
 
@@ -19,10 +24,20 @@ import numpy as np
 
 from spclust.array_types import Floats
 from spclust.jit.decorators import outlined, part
-from spclust.numerics.eight import LANES, larger_of, load, same, smaller_of, smallest_of
+from spclust.numerics.eight import (
+    LANES,
+    larger_of,
+    load,
+    same,
+    smaller_of,
+    smallest_of,
+    store,
+)
 from spclust.numerics.smallest import first_smallest, smallest
 from spclust.state.automatic_structures import AutomaticStructures
 
+FARTHEST = 1e140  # coordinate: larger ones are taken to be this large
+OUT_OF_SIGHT = 1e6  # coordinate of a value that is the first to differ in its feature
 _ENOUGH = 3.0  # of the mean mass of structures
 _MEDIAN, _UPPER, _RARE = 0.5, 0.8, 0.95
 _STRANGE = 4.0  # times the distance, in logarithms, of the upper quantile from the median
@@ -30,6 +45,52 @@ _OF_MEDIAN = 1.0 / 3.0  # what the distance of the median becomes
 _LARGEST_POWER = 16.0  # if recent distances hardly differ
 _SMALLEST = 1e-300
 _FEWEST = 100  # points whose median says something
+
+
+@part
+def write_coordinates(X: Floats, start: int, y: Floats, s: AutomaticStructures) -> bool:
+    """Coordinates y (d,) of the numbers of X from `start` on; False if they cannot be learnt.
+
+    That is if one is not finite, or the first to differ in its feature. Modified in place: y.
+    """
+    known = True
+    for c in range(s.d):
+        offset = X[start + c] - s.origin[c]
+        if not abs(offset) < np.inf:
+            known = False
+            offset = np.copysign(FARTHEST, offset)
+        elif s.unit[c] > 0.0:
+            offset = min(max(offset / s.unit[c], -FARTHEST), FARTHEST)
+        elif offset != 0.0:
+            known = False
+            offset = np.copysign(OUT_OF_SIGHT, offset)
+        y[c] = offset
+    return known
+
+
+@part
+def into_metric(y: Floats, z: Floats, s: AutomaticStructures) -> None:
+    """The point of coordinates y (d,) in the metric: z = A y. Modified in place: z."""
+    A = s.metric
+    for r in range(s.d):
+        if s.diagonal:
+            z[r] = A[0, r] * y[r]
+        else:
+            total = 0.0
+            for c in range(r + 1):
+                total += A[r, c] * y[c]
+            z[r] = total
+
+
+@part
+def write_distances(z: Floats, distance: Floats, s: AutomaticStructures) -> None:
+    """Squared distances (n,) of a point z (d,) to all structures. Modified in place: distance."""
+    for b in range((s.live + LANES - 1) // LANES):
+        total, block = same(0.0), s.z[b]
+        for c in range(s.d):
+            offset = load(block, c) - z[c]
+            total += offset * offset
+        store(total, distance, b * LANES)
 
 
 @part

@@ -13,8 +13,13 @@ are renewed (`auto.renewal`).
 import numpy as np
 
 from spclust.array_types import Floats
-from spclust.auto.distance import into_metric, write_coordinates, write_distances
-from spclust.auto.home import distance_from_home, reach_of_point
+from spclust.auto.home import (
+    distance_from_home,
+    into_metric,
+    reach_of_point,
+    write_coordinates,
+    write_distances,
+)
 from spclust.auto.merge_cost import cheapest_pair, connect_point, merge_costs, refresh_costs
 from spclust.auto.moments import add_moments, add_point, write_point
 from spclust.auto.removal import leave_cluster, remove_forgotten, restart_clocks

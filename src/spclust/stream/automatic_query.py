@@ -10,8 +10,7 @@ from spclust.auto.automatic_kernels import automatic_homes, automatic_nearest, q
 from spclust.auto.clusters.evidence import clusters_of, in_order
 from spclust.auto.clusters.lasting_labels import NO_POSITIONS, Reading, next_reading, places_then
 from spclust.auto.clusters.told_count import told_clusters
-from spclust.auto.distance import FARTHEST, OUT_OF_SIGHT
-from spclust.auto.home import calibrated_nlt, calibrated_odds
+from spclust.auto.home import FARTHEST, OUT_OF_SIGHT, calibrated_nlt, calibrated_odds
 from spclust.numerics.euclidean_distances import distances
 from spclust.parameters import Params
 from spclust.state.automatic_structures import AutomaticStructures, read_z, scatter_by_feature
