@@ -24,6 +24,7 @@ _LEAST_MASS = 1e-9  # with weights; all masses are multiplied long before
 _LEAST_WEIGHT, _LARGEST_WEIGHT = 1e-101, 1e101  # of points on average
 _FARTHEST_MEAN = 1e152  # sums of squares are finite; points are nearer, by far
 _UNEQUAL, _LEAST_NUMBER = 1e-6, 1e-300
+_LARGEST = 1e150  # of a metric: its square is a number
 
 
 def refuse_too_large_automatic(scalars: AutomaticScalars, max_bytes: int | None) -> None:
@@ -77,6 +78,7 @@ def refuse_unsound_automatic(scalars: AutomaticScalars, arrays: Mapping[str, Arr
     demand(bool(np.all(np.isfinite(arrays["cluster_clock"]))), "clocks")
     demand(_are_scatters(arrays["scatter"], c.diagonal), "scatters")
     demand(_is_metric(arrays["metric"], c.diagonal), "metric")
+    demand(bool(np.abs(arrays["metric"]).max(initial=0.0) < _LARGEST), "metric")
     demand(bool(np.all(np.isin(np.frexp(arrays["unit"])[0], (0.0, 0.5)))), "array 'unit'")
     for name in ("unit", "width"):
         demand(_positive(arrays[name], or_zero=True), f"array {name!r}")
