@@ -78,7 +78,7 @@ def _temporary_folder() -> str:
 
 
 def _files_to_read(function: Callable[..., Any]) -> Iterator[Path]:
-    """Files of machine code of a kernel in the folders that Numba would like to use, index last."""
+    """Files of machine code of a kernel in folders that may only be read, index last."""
     source = Path(function.__code__.co_filename)
     name = f"{source.stem}.{_file_name(function)}-*"
     places = [(source.parent, f"__pycache__/{name}")]
@@ -86,7 +86,11 @@ def _files_to_read(function: Callable[..., Any]) -> Iterator[Path]:
         places.insert(0, (Path(_CONFIG.CACHE_DIR), f"*/{name}"))
     for ending in (".nbc", ".nbi"):
         for folder, pattern in places:
-            yield from folder.glob(f"{pattern}{ending}")
+            for file in folder.glob(f"{pattern}{ending}"):
+                if not os.access(
+                    file.parent, os.W_OK
+                ):  # otherwise Numba uses it, or is told not to
+                    yield file
 
 
 def _copy_what_may_only_be_read(dispatcher: Any) -> None:
