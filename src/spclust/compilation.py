@@ -94,6 +94,8 @@ def _use_models(X: Floats, covariance_type: str) -> None:
         for x in X[:30]:
             model.learn_one(x)
         models.append(model)
+    if covariance_type != "lowrank":  # what is done only where nothing fades
+        SPC(n_structures=10, covariance_type=covariance_type).fit(X).labels_  # noqa: B018
     for model in models:
         merge_all([model, SPC(**model.get_params()).fit(read_only)])
     stream = models[-1]._stream
