@@ -14,8 +14,8 @@ until all are one. Where most is apart, a cluster is divided, and its parts are 
 import numpy as np
 
 from spclust.array_types import Booleans, Floats, Integers
-from spclust.auto.clusters.separation import Placement, in_coordinates, variance_along
-from spclust.jit.decorators import allocating, kernel
+from spclust.auto.clusters.separation import Placement
+from spclust.jit.decorators import allocating, kernel, outlined
 
 _WIDE = 0.3  # how much wider gaps on a border are: by a third
 _APART = 5.0  # standard deviations of their mean
@@ -24,10 +24,9 @@ _FEWEST = 3  # structures of a part
 _POINTS = 3.0  # of a structure, on average: with fewer it has no width
 _USUAL = 2.0  # edges with the usual gap of the cluster are added to those inside of a part
 _OF_NORMAL = 1.4826  # standard deviation, in median deviations
-_TINY = 1e-300
+_TINY, _NOBODY = 1e-150, -1
 
 
-@kernel
 def divide_by_gaps(
     labels: Integers, edges: Integers, squares: Floats, placed: Placement
 ) -> Integers:
@@ -35,49 +34,47 @@ def divide_by_gaps(
 
     `edges` (m, 2) join neighbours, `squares` (k, k) are the squared distances of the structures.
     """
-    divided, label, many = np.empty_like(labels), 0, 0
-    for i in range(labels.size):
-        divided[i] = labels[i]
-        many = max(many, labels[i] + 1)
-    gap = gaps_of(edges, squares, placed)
-    while label < many:
-        part = part_apart(label, divided, edges, gap, placed.mass)
-        found = False
-        for i in range(labels.size):
-            if part[i]:
-                divided[i], found = many, True
-        many += int(found)
-        label += int(not found)
-    return divided
+    return divided(labels, edges, gaps_of(edges, squares, placed), placed.mass)
 
 
-@allocating
 def gaps_of(edges: Integers, squares: Floats, placed: Placement) -> Floats:
     """Gap (m,) of the two structures that each edge (m, 2) joins; 0 if they are in one place.
 
     To the points of a structure one is added, as far away as neighbours let expect.
     """
-    k, m, mass = squares.shape[0], edges.shape[0], placed.mass
-    gap, line, around, many = np.empty(m), np.empty(placed.z.shape[1]), np.empty(k), np.empty(k)
-    for i in range(k):
-        around[i] = many[i] = 0.0
-    for e in range(m):
-        for side in range(2):
-            around[edges[e, side]] += 0.5 * np.log(squares[edges[e, 0], edges[e, 1]] + _TINY)
-            many[edges[e, side]] += 1.0
-    for e in range(m):
-        i, j = edges[e, 0], edges[e, 1]
-        length, reach = np.sqrt(squares[i, j]), 0.0
-        for c in range(line.size):
-            line[c] = (placed.z[i, c] - placed.z[j, c]) / max(length, _TINY)
-        direction = in_coordinates(line, placed.metric)
-        for side in range(2):
-            n = edges[e, side]
-            expected = min(np.exp(around[n] / many[n]), length)
-            variance = mass[n] * variance_along(direction, placed.scatter[n], mass[n])
-            reach += np.sqrt((3.0 * variance + 0.25 * expected * expected) / (mass[n] + 1.0))
-        gap[e] = np.log(length / reach) if length > 0.0 else 0.0
+    ends, k, A = edges.T, len(squares), placed.metric  # ends (2, m)
+    length = np.sqrt(squares[ends[0], ends[1]])
+    logs = np.log(np.maximum(length, _TINY))
+    around = np.bincount(ends.ravel(), np.tile(logs, 2), k)
+    neighbours = np.maximum(np.bincount(ends.ravel(), minlength=k), 1)
+    expected = np.minimum(np.exp((around / neighbours)[ends]), length)
+    line = (placed.z[ends[0]] - placed.z[ends[1]]) / np.maximum(length, _TINY)[:, np.newaxis]
+    scatter = placed.scatter[ends]
+    if len(A) == 1:
+        along = np.einsum("sec,ec->se", scatter[:, :, 0], (line * A[0]) ** 2)
+    else:
+        along = np.einsum("er,serc,ec->se", line @ A, scatter, line @ A)
+    reach2 = (3.0 * np.maximum(along, 0.0) + 0.25 * expected**2) / (placed.mass[ends] + 1.0)
+    reach = np.sqrt(reach2).sum(axis=0)
+    gap: Floats = np.where(length > 0.0, logs - np.log(np.maximum(reach, _TINY)), 0.0)
     return gap
+
+
+@kernel
+def divided(labels: Integers, edges: Integers, gap: Floats, mass: Floats) -> Integers:
+    """Labels (k,) after clusters were divided where edges (m, 2) have wide gaps (m,)."""
+    found, label, many = np.empty(labels.size, np.int64), 0, 0
+    for i in range(labels.size):
+        found[i] = labels[i]
+        many = max(many, labels[i] + 1)
+    while label < many:
+        part, new = part_apart(label, found, edges, gap, mass), False
+        for i in range(labels.size):
+            if part[i]:
+                found[i], new = many, True
+        many += int(new)
+        label += int(not new)
+    return found
 
 
 @allocating
@@ -85,38 +82,36 @@ def part_apart(
     label: int, labels: Integers, edges: Integers, gap: Floats, mass: Floats
 ) -> Booleans:
     """Which structures (k,) of a cluster are the part that is most apart from another one."""
-    k, own, members, points = labels.size, 0, 0, 0.0
-    found, node = np.empty(k, np.bool_), np.empty(k, np.int64)
-    total, count = np.empty((k, k)), np.empty((k, k))
+    k, own, members, points, most = labels.size, 0, 0, 0.0, _APART
+    found, near, node = np.empty(k, np.bool_), np.empty(k, np.bool_), np.empty(k, np.int64)
+    border, gaps = np.empty((k, k, 2)), np.empty(gap.size)  # sum of gaps, and their number
     for i in range(k):
-        found[i], node[i] = False, i
+        found[i], node[i] = False, i if labels[i] == label else _NOBODY
         members += int(labels[i] == label)
         points += mass[i] if labels[i] == label else 0.0
         for j in range(k):
-            total[i, j] = count[i, j] = 0.0
-    inside, gaps = np.empty_like(edges), np.empty(gap.size)
+            border[i, j, 0] = border[i, j, 1] = 0.0
     for e in range(gap.size):
         i, j = edges[e, 0], edges[e, 1]
-        if labels[i] == label == labels[j]:
-            inside[own, 0], inside[own, 1], gaps[own] = i, j, gap[e]
-            total[i, j] = total[j, i] = gap[e]
-            count[i, j] = count[j, i] = 1.0
+        if node[i] >= 0 and node[j] >= 0:
+            border[i, j, 0] = border[j, i, 0] = gaps[own] = gap[e]
+            border[i, j, 1] = border[j, i, 1] = 1.0
             own += 1
     if own < _EDGES or members < 2 * _FEWEST or points < _POINTS * members:
         return found
-    inside, gaps = inside[:own], gaps[:own]
-    usual = median(gaps)
-    deviation = _OF_NORMAL * median(np.abs(gaps - usual))
-    most = _APART
+    usual = median_of_sorted(gaps, own)
+    for e in range(own):
+        gaps[e] = abs(gaps[e] - usual)
+    deviation = _OF_NORMAL * median_of_sorted(gaps, own)
     while True:
-        a, b, least = -1, -1, np.inf
-        for e in range(own):
-            i, j = node[inside[e, 0]], node[inside[e, 1]]
-            if i != j and total[i, j] / count[i, j] < least:
-                a, b, least = i, j, total[i, j] / count[i, j]
+        a, b, least = _NOBODY, _NOBODY, np.inf
+        for e in range(gap.size):
+            i, j = node[edges[e, 0]], node[edges[e, 1]]
+            if i != j and min(i, j) >= 0 and border[i, j, 0] / border[i, j, 1] < least:
+                a, b, least = i, j, border[i, j, 0] / border[i, j, 1]
         if a < 0:
             return found
-        apart = distance_apart(a, b, node, inside, gaps, usual, deviation)
+        apart = distance_apart(a, b, node, edges, gap, usual, deviation, near)
         of_a, of_b = 0, 0
         for i in range(k):
             of_a, of_b = of_a + int(node[i] == a), of_b + int(node[i] == b)
@@ -126,25 +121,31 @@ def part_apart(
                 found[i] = node[i] == smaller
         for i in range(k):
             node[i] = a if node[i] == b else node[i]
-            total[a, i] += total[b, i]
-            count[a, i] += count[b, i]
-            total[i, a], count[i, a] = total[a, i], count[a, i]
+            for sums in range(2):
+                border[a, i, sums] += border[b, i, sums]
+                border[i, a, sums] = border[a, i, sums]
 
 
-@allocating
+@outlined
 def distance_apart(
-    a: int, b: int, node: Integers, edges: Integers, gap: Floats, usual: float, deviation: float
+    a: int,
+    b: int,
+    node: Integers,
+    edges: Integers,
+    gap: Floats,
+    usual: float,
+    deviation: float,
+    near: Booleans,
 ) -> float:
     """How much wider gaps are between two nodes than inside, near the border.
 
     In standard deviations; 0 if it is no more than `_WIDE`, or the border has too few edges.
+    Modified in place: near (k,), the structures at the border.
     """
     many, wide = 0, 0.0
-    near, total, count = np.empty(node.size, np.bool_), np.empty(2), np.empty(2)
+    of_a, of_b, edges_of_a, edges_of_b = _USUAL * usual, _USUAL * usual, _USUAL, _USUAL
     for i in range(node.size):
         near[i] = False
-    for side in range(2):
-        total[side], count[side] = _USUAL * usual, _USUAL
     for e in range(gap.size):
         i, j = edges[e, 0], edges[e, 1]
         if (node[i] == a and node[j] == b) or (node[i] == b and node[j] == a):
@@ -153,22 +154,22 @@ def distance_apart(
     for e in range(gap.size):
         i, j = edges[e, 0], edges[e, 1]
         if node[i] == node[j] and (near[i] or near[j]):
-            side = int(node[i] == b)
-            total[side] += gap[e]
-            count[side] += 1.0
-    wider = wide / max(many, 1) - max(total[0] / count[0], total[1] / count[1])
-    error = deviation * np.sqrt(1.0 / max(many, 1) + 1.0 / min(count[0], count[1]))
+            if node[i] == a:
+                of_a, edges_of_a = of_a + gap[e], edges_of_a + 1.0
+            else:
+                of_b, edges_of_b = of_b + gap[e], edges_of_b + 1.0
+    wider = wide / max(many, 1) - max(of_a / edges_of_a, of_b / edges_of_b)
+    error = deviation * np.sqrt(1.0 / max(many, 1) + 1.0 / min(edges_of_a, edges_of_b))
     return wider / max(error, _TINY) if many >= _EDGES and wider > _WIDE else 0.0
 
 
-@allocating
-def median(values: Floats) -> float:
-    """The median of values (m,)."""
-    n, ordered = values.size, np.empty(values.size)
-    for i in range(n):
-        at = i
-        while at > 0 and ordered[at - 1] > values[i]:
-            ordered[at] = ordered[at - 1]
+@outlined
+def median_of_sorted(values: Floats, n: int) -> float:
+    """The median of the first n values, which are sorted. Modified in place: values."""
+    for i in range(1, n):
+        value, at = values[i], i
+        while at > 0 and values[at - 1] > value:
+            values[at] = values[at - 1]
             at -= 1
-        ordered[at] = values[i]
-    return 0.5 * (ordered[(n - 1) // 2] + ordered[n // 2])
+        values[at] = value
+    return 0.5 * (values[(n - 1) // 2] + values[n // 2])
