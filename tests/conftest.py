@@ -25,7 +25,7 @@ settings.load_profile("spclust")
 SLOW = (
     "tests/spark/",
     "tests/reproduce/test_command.py",
-    "tests/command/test_checkpoints.py",
+    "tests/command/checkpoints/",
     "tests/command/test_models.py",
     "tests/command/test_pipes.py",
     "tests/command/test_terminal.py",
@@ -93,7 +93,7 @@ SLOW = (
 # Tests that share what takes long to prepare go to one process, in groups by how they begin.
 KERNELS = "tests/state/test_kernels.py"  # each of these compiles a kernel that others wait for
 COMMANDS = (  # these fork programs from one process that has imported everything
-    "tests/command/test_checkpoints.py",
+    "tests/command/checkpoints/test_resumed_runs.py",
     "tests/command/test_pipes.py",
     "tests/command/test_terminal.py",
     "tests/command/test_tour.py",
