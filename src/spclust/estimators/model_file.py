@@ -26,10 +26,10 @@ from spclust.persistence.container import (
     decode,
     encode,
     plain,
+    read_saved,
     unplain,
     version_of,
 )
-from spclust.persistence.saved_file import read_saved
 from spclust.persistence.schema import OF_LAST_BATCH, Header
 from spclust.persistence.stream_content import content_of_stream, saved_stream
 from spclust.persistence.versions import as_current_version
@@ -84,7 +84,9 @@ def content_of_model(model: Any) -> Content:
         last = SUPERSEDED  # its labels are out of date
     params = model.get_params(deep=False)
     names = getattr(model, "feature_names_in_", None)
-    nlt = np.empty(0) if last.nlt is None else last.nlt
+    # A file does not say what it is: what the parameters have asked for since then is another one.
+    known = last.nlt is not None and last.measure == outlier_measure(model)
+    nlt = last.nlt if known else np.empty(0)
     first = fitted.numbered_first
     numbers = {"nearest": _small(last.nearest), "nlt": nlt, "first": _small(first)}
     try:

@@ -12,7 +12,9 @@ from spclust.estimators.fit import online_parameters, refuse_changes
 from spclust.estimators.last_batch import NO_ROWS, SUPERSEDED
 from spclust.parameters import LEARNING, validate_model
 from spclust.stream.access import learns, read_all
+from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.mode import combined_stream, number_anew
+from spclust.tracking.label_tracker import LabelTracker
 
 When = Literal["concurrent", "later"]
 
@@ -77,6 +79,12 @@ def merge_into(model: Any, others: list[Any], when: When) -> None:
     params = online_parameters(model, model.n_features_in_)
     access = [each._access for each in others]
     stream = read_all(access, combined_stream, streams, params, concurrent=when == "concurrent")
+    tracker = model._fitted.tracker
+    if isinstance(stream, AutomaticStream) and isinstance(tracker, LabelTracker):
+        # The clusters of the others get their labels now: queries of a tracked stream give none.
+        stream.told = getattr(model, "n_clusters", None)
+        stream.lasting_labels()
+        tracker.attach(stream)
     model._fitted = replace(
         model._fitted, stream=stream, last_batch=SUPERSEDED, numbered_first=NO_ROWS
     )

@@ -13,18 +13,13 @@ import numpy as np
 from spclust.auto.clusters.lasting_labels import labels_of, reading_of
 from spclust.auto.renewal import measure_in
 from spclust.parameters import TABLE, Params, is_automatic, resolved_structures
-from spclust.persistence.automatic_schema import (
-    PER_STRUCTURE,
-    UNBOUNDED,
-    WORDS,
-    AutomaticScalars,
-    automatic_scalars_of,
-)
 from spclust.persistence.automatic_validation import (
+    automatic_scalars_of,
     refuse_too_large_automatic,
     refuse_unsound_automatic,
 )
 from spclust.persistence.container import Array, RefusedError
+from spclust.persistence.schema import PER_STRUCTURE, UNBOUNDED, AutomaticScalars
 from spclust.state.automatic_structures import (
     AutomaticStructures,
     empty_automatic,
@@ -34,13 +29,15 @@ from spclust.state.automatic_structures import (
 from spclust.state.kinds import DIAGONAL, FULL, SPHERICAL
 from spclust.stream.automatic_stream import AutomaticStream
 
+# Scalars that a state has under the same name, and as the same number.
+_WORDS = tuple(n for n in AutomaticScalars._fields[2:] if n not in (*UNBOUNDED, "labels_given"))
 _SAME_EXPONENT = 1e-6  # relative: versions differ in how they round 1 / (m - 1)
 
 
 def content_of_automatic(stream: AutomaticStream) -> tuple[dict[str, Any], dict[str, Array]]:
     """Scalars, as JSON has them, and arrays of a stream; arrays may be views of its state."""
     s, k = stream.structures, stream.structures.live
-    words = {name: getattr(s, name) for name in WORDS}
+    words = {name: getattr(s, name) for name in _WORDS}
     for name in UNBOUNDED:
         words[name] = value if (value := getattr(s, name)) < math.inf else 0.0
     words["labels_given"] = stream.reading.given
@@ -123,7 +120,7 @@ def _state_of(
         s.views[name][:] = arrays[name]
     measure_in(s.memory)
     s.reach[:k] = arrays["reach"]  # as it was when it was last found
-    for name in WORDS:  # last: the search is counted
+    for name in _WORDS:  # last: the search is counted
         setattr(s, name, getattr(scalars, name))
     s.home_rare = scalars.home_rare or math.inf
     return s

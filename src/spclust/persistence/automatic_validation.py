@@ -2,21 +2,27 @@
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from spclust.array_types import Floats
 from spclust.auto.clusters.lasting_labels import NO_LABEL, NOT_READ
 from spclust.auto.renewal import CALMEST
-from spclust.persistence.automatic_schema import LABELS, AutomaticScalars, automatic_layouts
-from spclust.persistence.container import Array, refuse_memory
+from spclust.persistence.container import Array, RefusedError, refuse_memory
 from spclust.persistence.paper_validation import (
     LARGEST_COUNT,
     ROUNDED_UP,
     demand,
     within,
 )
-from spclust.persistence.schema import refuse_other_layouts
+from spclust.persistence.schema import (
+    LABELS,
+    LARGEST_INTEGER,
+    AutomaticScalars,
+    automatic_layouts,
+    refuse_other_layouts,
+)
 from spclust.state.automatic_structures import AutomaticStructures, axes_of
 
 _LARGEST_MASS = 1e9  # of a point; all masses are divided long before
@@ -25,6 +31,23 @@ _LEAST_WEIGHT, _LARGEST_WEIGHT = 1e-101, 1e101  # of points on average
 _FARTHEST_MEAN = 1e152  # sums of squares are finite; points are nearer, by far
 _UNEQUAL, _LEAST_NUMBER = 1e-6, 1e-300
 _LARGEST = 1e150  # of a metric: its square is a number
+_TYPES = AutomaticScalars.__annotations__
+# Scalars that files from before there were weights do not have.
+_WITHOUT_WEIGHTS = {"weighted": False, "mean_weight": 1.0}
+
+
+def automatic_scalars_of(state: Any) -> AutomaticScalars:
+    """The scalars in the header of a file; RefusedError if one is missing or of another type."""
+    if isinstance(state, dict) and not _WITHOUT_WEIGHTS.keys() & state.keys():
+        state = {**state, **_WITHOUT_WEIGHTS}
+    if not isinstance(state, dict) or set(state) != set(_TYPES):
+        raise RefusedError("its header has no state, or not all of it")
+    for name, value in state.items():
+        whole = type(value) is int and 0 <= value <= LARGEST_INTEGER
+        number = type(value) is float and math.isfinite(value)
+        if not {int: whole, float: number, bool: type(value) is bool}[_TYPES[name]]:
+            raise RefusedError(f"{name!r} of its state is not a valid value")
+    return AutomaticScalars(**state)
 
 
 def refuse_too_large_automatic(scalars: AutomaticScalars, max_bytes: int | None) -> None:

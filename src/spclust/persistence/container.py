@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 import os
+import stat
 import struct
 from collections.abc import Mapping
 from datetime import timedelta
@@ -17,6 +18,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from spclust.persistence.atomic_file import AnyPath
+
 Array: TypeAlias = npt.NDArray[Any]
 
 MAGIC = b"SPCLUST\x00"
@@ -25,10 +28,10 @@ _PREFIX = struct.Struct("<8sIQQ")  # magic, version, length of everything, lengt
 _VERSION_AT = slice(8, 12)
 _DIGEST = hashlib.sha256
 _DIGEST_SIZE = 32
-PREFIX_SIZE = _PREFIX.size
 _LONGEST_HEADER = 2**30  # bytes
 _MEMORY_OF_A_BYTE = 32  # bytes, at most, that one of JSON may take as Python objects
 _ANOTHER_COPY = "save the model again, or take another copy"
+_AT_ONCE = 1 << 24  # bytes that are read of a file whose length is not known
 _DTYPES = ("<f8", "<i8", "|u1", "<u2", "<u4", "<u8")
 
 
@@ -100,10 +103,30 @@ def version_of(data: bytes) -> int:
 def length_of(start: bytes) -> int:
     """The length of a saved model that begins with these bytes; RefusedError if none does."""
     version_of(start)
-    if len(start) < PREFIX_SIZE:
+    if len(start) < _PREFIX.size:
         raise RefusedError(f"it was cut short: {_ANOTHER_COPY}")
     length: int = _PREFIX.unpack_from(start)[2]
     return length
+
+
+def read_saved(path: AnyPath, max_bytes: int | None = None) -> bytes:
+    """The bytes of a saved model in a file, and one more if there are more: `decode` refuses it.
+
+    Raises RefusedError if these are no saved model, or more than `max_bytes`; OSError if there is
+    no such file.
+    """
+    with open(path, "rb") as file:
+        data = file.read(_PREFIX.size)
+        length = length_of(data)
+        if length > memory_limit(max_bytes):
+            raise RefusedError(f"it has {length} bytes, more than it may have")
+        about = os.fstat(file.fileno())
+        at_once = about.st_size if stat.S_ISREG(about.st_mode) else _AT_ONCE
+        parts, left = [data], length + 1 - len(data)
+        while left > 0 and (part := file.read(min(left, at_once))):
+            parts.append(part)
+            left -= len(part)
+    return b"".join(parts)
 
 
 def memory_limit(max_bytes: int | None) -> int:
@@ -213,8 +236,8 @@ def plain(value: Any, what: str) -> Any:
         number = float(value)
         return number if math.isfinite(number) else {"float": repr(number)}
     raise TypeError(
-        f"{what} is {value!r:.60}, which cannot be saved: only numbers, text, True, False and None "
-        "can."
+        f"{what} is {value!r:.60}, which cannot be saved: only numbers, text, True, False, None "
+        "and a timedelta can."
     )
 
 

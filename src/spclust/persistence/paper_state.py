@@ -16,13 +16,14 @@ from spclust.array_types import Booleans, Floats, Integers
 from spclust.numerics.eight import LANES
 from spclust.parameters import TABLE, Params, is_automatic, resolved_structures
 from spclust.persistence.container import Array, RefusedError
-from spclust.persistence.paper_schema import WORDS, Scalars, name_of_kind, packed_sizes, scalars_of
 from spclust.persistence.paper_validation import (
     memory_for_directions,
     refuse_too_large,
     refuse_unsound_arrays,
     refuse_unsound_scalars,
+    scalars_of,
 )
+from spclust.persistence.schema import PaperScalars, packed_sizes
 from spclust.state.creation import empty
 from spclust.state.kinds import FULL, LOWRANK, NAMES, SPHERICAL
 from spclust.state.structures import Structures
@@ -32,6 +33,10 @@ from spclust.stream.stream import Stream
 _PER_STRUCTURE = (
     *("total", "damping", "count", "age", "recent", "id", "least", "renewals", "bound"),
 )
+# Scalars that a state has under the same name, parameters not included.
+_FIELDS = PaperScalars._fields
+_WORDS = _FIELDS[_FIELDS.index("live") : _FIELDS.index("rank_room")]
+_NAMES_OF_KINDS = {kind: name for name, kind in NAMES.items()}
 _SAME_EXPONENT = 1e-6  # relative: versions differ in how they round 1 / (m - 1)
 
 
@@ -41,17 +46,17 @@ def content_of(stream: Stream) -> tuple[dict[str, Any], dict[str, Array]]:
     Raises RefusedError if `stream_of` would refuse them.
     """
     s = stream.structures
-    scalars = Scalars(
+    scalars = PaperScalars(
         n_structures=s.capacity,
         n_features=s.d,
-        covariance_type=name_of_kind(s.kind),
+        covariance_type=_NAMES_OF_KINDS[s.kind],
         exponent=s.exponent,
         gamma=s.gamma,
         beta=s.beta,
         w_min=s.w_min,
         nlt_max=s.nlt_max,
         scale=s.scale,
-        **{name: getattr(s, name) for name in WORDS},
+        **{name: getattr(s, name) for name in _WORDS},
         rank_room=s.rank_room,
         direction_room=s.directions,
     )
@@ -145,7 +150,7 @@ def stream_of(
         raise RefusedError("there is not enough memory for it") from None
 
 
-def _params(built_with: Mapping[str, Any], scalars: Scalars) -> Params:
+def _params(built_with: Mapping[str, Any], scalars: PaperScalars) -> Params:
     """The parameters of a stream, if the two places where they are found agree."""
     limit, scale = built_with.get("max_rank"), built_with.get("scale")
     constant = all(TABLE[name].admits(built_with.get(name)) for name in ("n_structures", "m"))
@@ -189,10 +194,10 @@ def _kinds(covariance_type: Any) -> tuple[int, ...]:
     return (NAMES[covariance_type],) if known else ()
 
 
-def _state_of(params: Params, scalars: Scalars, arrays: Mapping[str, Array]) -> Structures:
+def _state_of(params: Params, scalars: PaperScalars, arrays: Mapping[str, Array]) -> Structures:
     """A new state with this content."""
     s = empty(params, scalars.n_features, memory_for_directions(scalars))
-    for name in WORDS:
+    for name in _WORDS:
         setattr(s, name, getattr(scalars, name))
     k = s.live
     slots = np.arange(k)

@@ -7,15 +7,24 @@ is saved, because a file that cannot be loaded is of no use.
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from spclust.array_types import Booleans, Floats, Integers
 from spclust.numerics.eight import LANES
 from spclust.persistence.container import Array, RefusedError, refuse_memory
-from spclust.persistence.paper_schema import Scalars, layouts, packed_sizes, rank_of
-from spclust.persistence.schema import LARGEST_INTEGER, refuse_other_layouts, unsound
-from spclust.state.kinds import FULL, LOWRANK, Room, covariance_extents
+from spclust.persistence.schema import (
+    LARGEST_INTEGER,
+    Layout,
+    PaperScalars,
+    mismatch,
+    packed_sizes,
+    paper_layouts,
+    refuse_other_layouts,
+    unsound,
+)
+from spclust.state.kinds import FULL, LOWRANK, NAMES, Room, covariance_extents
 from spclust.state.record import Together
 from spclust.state.structures import Structures
 
@@ -28,9 +37,29 @@ _SPARE_DIRECTIONS = 100  # that a state has memory for from the beginning
 _ALMOST_ONE = 0.999  # variances are at least 1, and directions 1 long, except for rounding
 
 Arrays = Mapping[str, Array]
+_TYPES = PaperScalars.__annotations__
 
 
-def refuse_too_large(scalars: Scalars, max_bytes: int | None) -> None:
+def scalars_of(state: Any) -> PaperScalars:
+    """The scalars in the header of a file; RefusedError if one is missing or of another type."""
+    if not isinstance(state, dict) or set(state) != set(_TYPES):
+        raise RefusedError("its header has no state, or not all of it")
+    for name, value in state.items():
+        if not _is_of_type(value, _TYPES[name]):
+            raise RefusedError(f"{name!r} of its state is not a valid value")
+    return PaperScalars(**{name: _TYPES[name](value) for name, value in state.items()})
+
+
+def _is_of_type(value: Any, wanted: type) -> bool:
+    if wanted is str:
+        return isinstance(value, str) and value in NAMES
+    if wanted is float and type(value) is float:
+        return math.isfinite(value)
+    whole = type(value) is int and abs(value) <= LARGEST_INTEGER
+    return type(value) is bool if wanted is bool else whole
+
+
+def refuse_too_large(scalars: PaperScalars, max_bytes: int | None) -> None:
     """Raise RefusedError if the state takes more memory than `max_bytes`, or than there is.
 
     A few bytes may ask for any amount of memory, and some systems would try to provide it.
@@ -43,12 +72,12 @@ def refuse_too_large(scalars: Scalars, max_bytes: int | None) -> None:
     refuse_memory(8 * sum(math.prod(array.shape(axes)) for array in stored), max_bytes)
 
 
-def memory_for_directions(scalars: Scalars) -> Room:
+def memory_for_directions(scalars: PaperScalars) -> Room:
     """Memory that the state has for the directions of low-rank covariances."""
     return Room(scalars.rank_room, scalars.direction_room)
 
 
-def refuse_unsound_scalars(scalars: Scalars) -> None:
+def refuse_unsound_scalars(scalars: PaperScalars) -> None:
     """Raise RefusedError if scalars of the right types cannot be the result of learning."""
     seen, live, grown, capacity = scalars.seen, scalars.live, scalars.grown, scalars.n_structures
     counts = (seen, scalars.pruned, scalars.merged, grown, scalars.prune_from)
@@ -70,7 +99,7 @@ def refuse_unsound_scalars(scalars: Scalars) -> None:
     demand(sound, "numbers")
 
 
-def _ranks_are_sound(scalars: Scalars) -> bool:
+def _ranks_are_sound(scalars: PaperScalars) -> bool:
     """True if the ranks of low-rank covariances have room, and all other kinds have none."""
     largest, room, needed = scalars.largest_rank, scalars.rank_room, scalars.needed_rank
     if scalars.kind != LOWRANK:
@@ -83,7 +112,7 @@ def _ranks_are_sound(scalars: Scalars) -> bool:
     )
 
 
-def _most_directions(scalars: Scalars) -> int:
+def _most_directions(scalars: PaperScalars) -> int:
     """Directions for which a state of low-rank covariances has memory at most.
 
     Memory for each structure's, which is twice as much as any has got so far.
@@ -91,10 +120,10 @@ def _most_directions(scalars: Scalars) -> int:
     return 2 * (scalars.n_structures + 1) * (scalars.rank_room + 1) + _SPARE_DIRECTIONS
 
 
-def refuse_unsound_arrays(scalars: Scalars, arrays: Arrays) -> None:
+def refuse_unsound_arrays(scalars: PaperScalars, arrays: Arrays) -> None:
     """Raise RefusedError if the arrays of a state, whose scalars are sound, are not."""
     rank = rank_of(scalars, arrays)
-    refuse_other_layouts(layouts(scalars, rank), arrays)
+    refuse_other_layouts(paper_layouts(scalars, rank), arrays)
     _refuse_counts(scalars, arrays)
     _refuse_means(arrays)
     _refuse_covariances(scalars, arrays)
@@ -120,7 +149,7 @@ def within(low: float, numbers: Array, high: float) -> bool:
     return numbers.size == 0 or bool(numbers.min() >= low and numbers.max() <= high)
 
 
-def _refuse_counts(scalars: Scalars, arrays: Arrays) -> None:
+def _refuse_counts(scalars: PaperScalars, arrays: Arrays) -> None:
     """Points absorbed, ages, ids and weights."""
     count, age, ids = arrays["count"], arrays["age"], arrays["id"]
     demand(
@@ -154,7 +183,7 @@ def _refuse_means(arrays: Arrays) -> None:
         demand(bool(np.all(np.isfinite(anchor + drift))), "means")
 
 
-def _refuse_covariances(scalars: Scalars, arrays: Arrays) -> None:
+def _refuse_covariances(scalars: PaperScalars, arrays: Arrays) -> None:
     """Covariances are finite, and at least 1 in every feature; those of single points are I."""
     g, least, renewals = scalars.grown, arrays["least"], arrays["renewals"]
     covariance, factor = arrays["covariance"], arrays["factor"]
@@ -171,7 +200,7 @@ def _refuse_covariances(scalars: Scalars, arrays: Arrays) -> None:
         demand(within(_ALMOST_ONE, covariance, np.inf), "covariances")
 
 
-def _refuse_directions(scalars: Scalars, rank: Integers, arrays: Arrays) -> None:
+def _refuse_directions(scalars: PaperScalars, rank: Integers, arrays: Arrays) -> None:
     """Directions have unit length and room; the small covariances have positive diagonals."""
     base, directions = arrays["base"], arrays["directions"]
     demand(within(_ALMOST_ONE, base, _LARGEST_FLOAT), "covariances")
@@ -194,7 +223,7 @@ def _corners(rank: Integers) -> Integers:
     return corners
 
 
-def _refuse_odds(scalars: Scalars, arrays: Arrays) -> None:
+def _refuse_odds(scalars: PaperScalars, arrays: Arrays) -> None:
     """No odds are NaN, some pair is within reach, and no pair is below the bound of its row."""
     odds, pair, bound = arrays["odds"], arrays["pair"], arrays["bound"]
     k, least = scalars.live, -np.inf if scalars.in_logs else 0.0
@@ -207,9 +236,21 @@ def _refuse_odds(scalars: Scalars, arrays: Arrays) -> None:
     demand(k == 1 or scalars.stale > 0 or bool(smallest.min() < np.inf), "distances")
 
 
-def _refuse_to_prune_all(scalars: Scalars, arrays: Arrays) -> None:
+def _refuse_to_prune_all(scalars: PaperScalars, arrays: Arrays) -> None:
     """Where pruning was interrupted, something is left when it is done."""
     if scalars.live <= scalars.n_structures and scalars.prune_from == 0:
         return
     light = arrays["total"] < scalars.w_min * arrays["damping"]
     demand(not np.all(light & (arrays["id"] >= scalars.prune_from)), "weights")
+
+
+def rank_of(scalars: PaperScalars, arrays: Mapping[str, Array]) -> Integers:
+    """Rank (k,) of each structure, empty if covariances have none; RefusedError if not sound."""
+    if scalars.kind != LOWRANK:
+        return np.empty(0, dtype=np.int64)
+    rank = arrays.get("rank")
+    if rank is None or not Layout(np.int64, (scalars.live,)).fits(rank):
+        raise RefusedError(mismatch("rank"))
+    if np.any(rank < 0) or np.any(rank > scalars.largest_rank) or np.any(rank[scalars.grown :]):
+        raise RefusedError(unsound("ranks"))
+    return rank

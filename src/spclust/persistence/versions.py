@@ -13,10 +13,13 @@ import numpy as np
 
 from spclust.array_types import Floats, Integers
 from spclust.persistence.container import Array, Content, RefusedError
-from spclust.persistence.paper_schema import Scalars, packed_sizes, scalars_of
 from spclust.persistence.paper_state import above_diagonal, current_odds
-from spclust.persistence.paper_validation import refuse_too_large, refuse_unsound_scalars
-from spclust.persistence.schema import LARGEST_INTEGER, unsound
+from spclust.persistence.paper_validation import (
+    refuse_too_large,
+    refuse_unsound_scalars,
+    scalars_of,
+)
+from spclust.persistence.schema import LARGEST_INTEGER, PaperScalars, packed_sizes, unsound
 from spclust.state.kinds import DIAGONAL, FULL, LOWRANK, SPHERICAL
 
 # Where the scalars were in `head`; all other entries follow from these.
@@ -131,11 +134,11 @@ _READERS: dict[int, Callable[[Content, int | None], Content]] = {
 }
 
 
-def _scalars(head: Array, max_bytes: int | None) -> Scalars:
+def _scalars(head: Array, max_bytes: int | None) -> PaperScalars:
     """The scalars in `head`; RefusedError if they cannot be the result of learning."""
     if head.shape != (_HEAD,) or head.dtype != np.float64:
         raise RefusedError("its header and its arrays do not match")
-    types, numbers = Scalars.__annotations__, head.tolist()
+    types, numbers = PaperScalars.__annotations__, head.tolist()
     state: dict[str, Any] = {"covariance_type": _KINDS.get(numbers[_KIND])}
     for name, place in _PLACES.items():
         number = numbers[place]
@@ -155,7 +158,7 @@ def _scalars(head: Array, max_bytes: int | None) -> Scalars:
 class _Dump(NamedTuple):
     """The arrays of version 2, with the scalars that tell their shapes."""
 
-    scalars: Scalars
+    scalars: PaperScalars
     arrays: Mapping[str, Array]
 
     def content(self) -> dict[str, Array]:

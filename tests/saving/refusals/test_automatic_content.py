@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spclust import SPC
-from spclust.persistence.automatic_schema import AutomaticScalars
+from spclust.persistence.schema import AutomaticScalars
 from tests.saving.crafted_models import (
     AUTOMATIC_KINDS,
     arrays_in,

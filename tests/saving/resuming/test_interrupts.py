@@ -86,6 +86,17 @@ def learn_with_interrupts(model, X, moment):
     return states
 
 
+@pytest.mark.parametrize("scale", ["auto", 1.0])
+def test_rows_that_were_not_learnt_in_full_have_no_labels(scale, X, monkeypatch):
+    model = SPC(10, scale=scale, outlier_nlt=3.0).fit(X)
+    with monkeypatch.context() as patch:
+        patch.setattr(type(model._stream), "_learn_flat", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            model.partial_fit(X)
+    for each in (model, SPC.from_bytes(model.to_bytes())):
+        assert each.labels_.size == 0
+
+
 def interrupted(union_kernel, moment):
     """A general union that is interrupted before or after its work."""
 

@@ -45,6 +45,15 @@ def test_outliers_among_the_last_rows_come_back(X):
     assert np.array_equal(SPC.from_bytes(model.to_bytes()).labels_, model.labels_)
 
 
+def test_what_tells_no_outliers_any_more_does_not_come_back(X):
+    """By "auto" an NLT is that of the nearest structure, by a number that of the best one."""
+    model = SPC(10).fit(X)
+    model.outlier_nlt = 1.0
+    for each in (model, SPC.from_bytes(model.to_bytes())):
+        with pytest.raises(AttributeError, match="outlier_nlt was another one"):
+            each.labels_  # noqa: B018
+
+
 def test_parameters_come_back_as_plain_numbers(X):
     params = {
         "n_structures": np.int32(10),

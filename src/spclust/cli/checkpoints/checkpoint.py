@@ -13,8 +13,7 @@ import numpy as np
 
 from spclust.cli.exit_codes import CommandError, say
 from spclust.persistence.atomic_file import write_whole
-from spclust.persistence.container import RefusedError, decode, encode
-from spclust.persistence.saved_file import read_saved
+from spclust.persistence.container import RefusedError, decode, encode, read_saved
 from spclust.tables.chunks import Position
 from spclust.tables.writers import Written
 
