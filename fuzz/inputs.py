@@ -183,7 +183,13 @@ def outcome(
 def _started(arguments: list[str], folder: str) -> int:
     command = [sys.executable, "-m", "spclust.cli", *arguments]
     with open(Path(folder, "stdout"), "wb") as out, open(Path(folder, "stderr"), "wb") as err:
-        return subprocess.run(command, cwd=folder, stdout=out, stderr=err, check=False).returncode
+        try:
+            run = subprocess.run(
+                command, cwd=folder, stdout=out, stderr=err, check=False, timeout=_SECONDS
+            )
+        except subprocess.TimeoutExpired:
+            return -signal.SIGALRM  # which ends a forked process that takes as long
+        return run.returncode
 
 
 def _forked(arguments: list[str], folder: str) -> int:

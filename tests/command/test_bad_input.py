@@ -113,6 +113,15 @@ def test_no_command_writes_to_what_it_reads(tmp_path, monkeypatch):
     assert Path("a.csv").read_bytes() == before
 
 
+def test_labels_that_cannot_be_compressed_leave_the_file_as_it_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text(GOOD)
+    Path("l.csv.bz2").write_text("of an earlier run")
+    said = sentence(run("cluster", "a.csv", "--out", "l.csv.bz2", code=1))
+    assert said == "spclust: 'l.csv.bz2': labels can be compressed as .gz, .zst or .lz4."
+    assert Path("l.csv.bz2").read_text() == "of an earlier run"
+
+
 @pytest.mark.parametrize("missing", ["matplotlib", "river", "markdown_it"])
 def test_reproduce_names_a_package_that_is_not_installed(missing, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

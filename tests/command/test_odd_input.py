@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from spclust import SPC
 from spclust.tables import ReadOptions, TableError, read_batches
-from spclust.tables.chunks import Columns
+from spclust.tables.chunks import Columns, Position
 from spclust.tables.csv_reader import Records
 from spclust.tables.readers import open_reader
 from spclust.tables.text_file import TextFile
@@ -95,6 +95,13 @@ def test_fuzzed_files_end_as_they_should(tmp_path):
     assert fuzz.inputs.outcome("a.csv", b"x\n1\n", ["nothing"], str(tmp_path)).problem is not None
 
 
+def test_a_fuzzed_run_that_takes_too_long_is_a_problem(tmp_path, monkeypatch):
+    """Also in a process of its own, which needs longer than this to start."""
+    monkeypatch.setattr(fuzz.inputs, "_SECONDS", 0.05)
+    given = (FILES["plain.csv"], ["info", "nothing"], str(tmp_path))
+    assert fuzz.inputs.outcome("plain.csv", *given, anew=True).problem == "ended by SIGALRM"
+
+
 PIECES = ('"', ",", "\r", "\n", " ", "1", "a", '1,a"b\n', '1,"a\nb"\n', '1,"a""b"c\r\n', '1,"')
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 
@@ -102,12 +109,12 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 @examples(100)
 @given(TEXTS, st.integers(1, 30), st.sampled_from(",;"))
 def test_records_are_those_that_pyarrow_finds(tmp_path_factory, text, read_bytes, delimiter):
-    path = tmp_path_factory.getbasetemp() / "records.csv"
+    path, text = tmp_path_factory.getbasetemp() / "records.csv", text.replace(",", delimiter)
     path.write_bytes(f"x{delimiter}name\n{text}".encode())
     options = ReadOptions(delimiter=delimiter, read_bytes=read_bytes, header=True)
     reader = open_reader(str(path), options, follow=False, stopped=lambda: False)
     found = []
-    for chunk in reader.chunks(Columns(("x",), ("name",)), None):
+    for chunk in reader.chunks(Columns(("x",), ("name",)), Position()):
         rows = zip(chunk.row.tolist(), chunk.extra["name"].to_pylist(), strict=True)
         found += sorted([*rows, *((bad.row, None) for bad in chunk.bad)])
     reader.close()
@@ -140,7 +147,7 @@ def test_an_inch_mark_does_not_hold_back_the_rest_of_the_file(tmp_path):
     (tmp_path / "a.csv").write_text('x,name\n1,5" pipe\n' + "1,pipe\n" * 999)
     options = ReadOptions(read_bytes=1000)
     reader = open_reader(str(tmp_path / "a.csv"), options, follow=False, stopped=lambda: False)
-    sizes = [len(chunk.row) for chunk in reader.chunks(Columns(("x",), ("name",)), None)]
+    sizes = [len(chunk.row) for chunk in reader.chunks(Columns(("x",), ("name",)), Position())]
     reader.close()
     assert max(sizes) <= 1000 / len("1,pipe\n") + 1
     assert sum(sizes) == 1000
@@ -283,6 +290,17 @@ def test_huge_numbers_lead_to_no_warnings_in_python(tmp_path):
     path.write_text("x\n" + "1\n2\n" * 5 + "1.7e308\n")
     text = said(path, "--standardise", "--warmup", "5", "--batch", "10")
     assert "b.csv', row 11: X contains infinity" in text
+
+
+def test_refused_rows_of_several_inputs_are_named_by_their_numbers_in_all_of_them(tmp_path):
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    first.write_text("x\n" + "1\n2\n" * 5)
+    second.write_text("x\n1.7e308\n")
+    given = (first, second, "--standardise", "--warmup", "5", "--batch")
+    one, some = said(*given, "10"), said(*given, "8")
+    assert f"Row 11 of all inputs, in {str(second)!r}: X contains infinity" in one
+    place = f"Rows 9 to 11 of all inputs, the last of them in {str(second)!r}"
+    assert f"{place}: X contains infinity" in some
 
 
 def test_a_damaged_footer_of_parquet_does_not_end_the_process(tmp_path):

@@ -45,6 +45,11 @@ class Batch(NamedTuple):
     end: Position | None  # None if these are only bad rows, whose batch is still to come
     consumed: int  # bytes of all files read so far
 
+    def bad_only(self) -> "Batch":
+        """The bad rows without the good ones, whose batch is still to come."""
+        none = self.extra.slice(0, 0)
+        return self._replace(values=self.values[:0], row=self.row[:0], extra=none, end=None)
+
 
 def in_batches(
     files: InputFiles, columns: Columns, since: Position, *, size: int, warmup: int = 0

@@ -113,12 +113,13 @@ def _bisected(column: pa.Array) -> Floats:
 def _why(value: Any) -> str:
     if value is None or (isinstance(value, str) and not value.strip()):
         return "is empty"
-    if isinstance(value, float) or _is_number(value):
+    if isinstance(value, float) or is_number(value):
         return f"holds {value}, which is not finite"
     return f"holds {_plain(value)!r:.60}, which is not a number"
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """True if a cell is a number, or a text that stands for one."""
     try:
         float(value)
     except (TypeError, ValueError):
@@ -141,4 +142,4 @@ def is_numeric(column: pa.ChunkedArray) -> bool:
     """True if more than half of the non-empty cells of a text column are numbers."""
     texts = pc.utf8_trim_whitespace(column).to_pylist()
     filled = [text for text in texts if text]
-    return 2 * sum(map(_is_number, filled)) > len(filled)
+    return 2 * sum(map(is_number, filled)) > len(filled)

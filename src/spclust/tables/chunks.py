@@ -97,7 +97,8 @@ class RowDigest:
     """Digest of consecutive rows of a file, which does not depend on how they are cut."""
 
     def __init__(self) -> None:
-        self._parts: defaultdict[str, int] = defaultdict(int)
+        # Those that each chunk has: one without rows then changes nothing.
+        self._parts: defaultdict[str, int] = defaultdict(int, values=0, row=0)
 
     def add(self, chunk: Chunk) -> None:
         """Add the rows, good and bad, of a chunk or of a part of one."""

@@ -17,7 +17,6 @@ from spclust.tables.table_error import TableError, sentence_of
 from spclust.tables.text_file import TextFile
 
 _MOST_CELLS = 50_000  # read at a time, which limits the memory for wide tables
-_MOST_ROWS = 50_000
 _MAGIC = b"ARROW1\0\0"  # an IPC file is these bytes, a stream, and a footer
 
 
@@ -44,18 +43,19 @@ class ColumnarReader:
 
     def __init__(self, path: str, file: _RecordBatches) -> None:
         self._path, self._file = path, file
+        self.schema = file.schema
         self.names = list(file.schema.names)
 
     def numeric_columns(self) -> list[str]:
         """Columns that hold numbers, by their type."""
         return [field.name for field in self._file.schema if _is_number(field.type)]
 
-    def chunks(self, columns: Columns, since: Position | None) -> Iterator[Chunk | None]:
-        """Chunks of all rows: of those before a position the digest is needed."""
+    def chunks(self, columns: Columns, since: Position) -> Iterator[Chunk | None]:
+        """Chunks of all rows, also of those before the position: they are to be compared."""
         names = list(dict.fromkeys((*columns.features, *columns.extra)))
         for name in columns.extra:
             self._require_text(name)
-        most = min(_MOST_ROWS, max(1, _MOST_CELLS // len(names)))
+        most = _most_rows(names)
         for first, batch in self._file.read(names):
             for start in range(0, len(batch), most):
                 yield self._chunk(batch.slice(start, most), first + start, columns)
@@ -80,21 +80,34 @@ class ColumnarReader:
         row = np.arange(first, first + len(table))
         numbers = _as_floats(table, columns.features)
         if numbers is not None and is_clean(numbers, columns.features):
-            values, good = matrix(numbers, columns.features), np.ones(len(row), bool)
-            bad: list[BadRow] = []
+            values, bad = matrix(numbers, columns.features), list[BadRow]()
         else:
             values, good, bad = parse_cells(table, columns.features, row)
-        extra = table.select(list(columns.extra)).filter(pa.array(good))
-        extra = extra.cast(pa.schema([(name, pa.string()) for name in columns.extra]))
-        end = first + len(row)
-        return Chunk(values, row[good], extra, bad, 0, 0, end, self._file.consumed(end), "")
+            table, row = table.filter(pa.array(good)), row[good]
+        extra = table.select(list(columns.extra))
+        if columns.extra:
+            extra = extra.cast(pa.schema([(name, pa.string()) for name in columns.extra]))
+        end = first + len(batch)
+        return Chunk(values, row, extra, bad, 0, 0, end, self._file.consumed(end), "")
+
+
+def _most_rows(columns: list[str]) -> int:
+    """Rows of these columns to be read at a time."""
+    return max(1, _MOST_CELLS // len(columns))
 
 
 def _as_floats(table: pa.Table, features: tuple[str, ...]) -> pa.Table | None:
     """The features as float64; None if one of them is not of numbers."""
     if not all(_is_number(table.schema.field(name).type) for name in features):
         return None
-    return pa.table({name: pc.cast(table[name], pa.float64(), safe=False) for name in features})
+    # A cast takes longer than all else of a small table, also one that changes nothing.
+    floats = {
+        name: table[name]
+        if table.schema.field(name).type == pa.float64()
+        else pc.cast(table[name], pa.float64(), safe=False)
+        for name in features
+    }
+    return pa.table(floats)
 
 
 @contextmanager
@@ -102,8 +115,6 @@ def _sound(path: str, place: str) -> Iterator[None]:
     """Raise TableError, with file and place, if what is read there is damaged."""
     try:
         yield
-    except TableError:
-        raise
     except (pa.ArrowException, OSError, MemoryError, ValueError) as error:
         raise TableError(f"{path!r} is damaged in {place}: {sentence_of(error)}") from error
 
@@ -115,7 +126,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 class ParquetBatches:
-    """Record batches of a Parquet file; whole row groups can be skipped."""
+    """Record batches of a Parquet file."""
 
     def __init__(self, path: str) -> None:
         if path == STDIN:
@@ -123,14 +134,14 @@ class ParquetBatches:
         try:
             self._file = pq.ParquetFile(path, memory_map=False, pre_buffer=False, buffer_size=65536)
         except pa.ArrowInvalid as error:
-            raise TableError(f"{path!r} is no Parquet file: {error}.") from None
+            raise TableError(f"{path!r} is no Parquet file: {sentence_of(error)}") from None
         self.schema = self._file.schema_arrow
         self._path, self._bytes = path, os.path.getsize(path)
 
     def read(self, columns: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Batches of these columns, each with the number of its first row."""
-        first, size = 0, min(_MOST_ROWS, max(1, _MOST_CELLS // len(columns)))
-        batches = self._file.iter_batches(size, columns=columns, use_threads=False)
+        first, most = 0, _most_rows(columns)
+        batches = self._file.iter_batches(most, columns=columns, use_threads=False)
         while True:
             with _sound(self._path, f"the rows from {first + 1} on"):
                 batch = next(batches, None)
@@ -157,8 +168,11 @@ class ArrowBatches:
         start = text.read_fully(len(_MAGIC))
         if start != _MAGIC:
             text.put_back(start)
+        source = text.whole()
+        if source is None:
+            source = pa.PythonFile(_Decompressed(text), mode="r")
         try:
-            self._reader = pa.ipc.open_stream(pa.PythonFile(_Decompressed(text), mode="r"))
+            self._reader = pa.ipc.open_stream(source)
         except (pa.ArrowInvalid, EOFError):
             raise TableError(f"{text.path!r} is no Arrow IPC file or stream.") from None
         self.schema = self._reader.schema

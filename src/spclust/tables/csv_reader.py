@@ -13,13 +13,14 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from spclust.array_types import Integers
-from spclust.tables.cells import is_clean, is_numeric, matrix, parse_cells
+from spclust.tables.cells import is_clean, is_number, is_numeric, matrix, parse_cells
 from spclust.tables.chunks import BadRow, Chunk, Columns, Position
-from spclust.tables.table_error import TableError
+from spclust.tables.table_error import TableError, sentence_of
 from spclust.tables.text_file import Block, TextFile, chunks_of
 
 _SAMPLE = 1000  # rows by which columns of numbers are recognised
 _BOM = b"\xef\xbb\xbf"
+_END_OF_LINE = re.compile(rb"\r\n?|\n")
 
 
 class Dialect(NamedTuple):
@@ -38,35 +39,58 @@ class Records:
     """
 
     def __init__(self, delimiter: str) -> None:
-        self._ends = np.zeros(256, dtype=bool)  # True for bytes that end a cell
-        self._ends[[ord(delimiter), ord("\r"), ord("\n")]] = True
-        mark = re.escape(delimiter.encode())
-        cell = rb'(?:"[^"]*+(?:""[^"]*+)*+"|(?!"))[^%b\r\n]*+' % mark
-        record = rb"(?:%b%b)*+%b(?:\r\n|[\r\n])" % (cell, mark, cell)
-        self._first, self._whole = re.compile(record), re.compile(rb"(?:%b)*+" % record)
+        self._cell_ends = delimiter.encode() + b"\r\n"
+        self._ends = np.zeros(256, dtype=bool)
+        self._ends[list(self._cell_ends)] = True
 
     def first(self, data: bytes) -> int:
         """Length of the first record with its end of line."""
-        found = self._first.match(data)
-        return len(data) if found is None else found.end()
+        for start, end in self._outside_quotes(data):
+            found = _END_OF_LINE.search(data, start, end)
+            if found is not None:
+                return found.end()
+        return len(data)
 
     def whole(self, data: bytes | bytearray) -> int:
         """Number of bytes up to the end of the last whole record."""
         end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
         if data.find(b'"', 0, end) < 0 or self._is_regular(np.frombuffer(data, np.uint8, end)):
             return end
-        found = self._whole.match(data)
-        return found.end() if found else 0
+        spans = self._outside_quotes(data)
+        return 1 + max(max(data.rfind(b"\n", *span), data.rfind(b"\r", *span)) for span in spans)
+
+    def _outside_quotes(self, data: bytes | bytearray) -> Iterator[tuple[int, int]]:
+        """Start and end of each part of a text that is not in quotes."""
+        start = at = 0
+        while (quote := data.find(b'"', at)) >= 0:
+            at = quote + 1
+            if quote == 0 or data[quote - 1] in self._cell_ends:
+                yield start, quote
+                while (quote := data.find(b'"', at)) >= 0 and data[quote + 1 : quote + 2] == b'"':
+                    at = quote + 2
+                if quote < 0:
+                    return
+                start = at = quote + 1
+        yield start, len(data)
 
     def _is_regular(self, text: npt.NDArray[np.uint8]) -> bool:
-        """True if a text, which ends with a line, has quotes around whole cells only.
+        """True if a text, which ends with a line, has quotes around whole cells and doubled only.
 
         This is 20 times faster than the general search, and the usual case.
         """
         quotes = np.flatnonzero(text == ord('"'))
-        before, after = text[quotes[0::2] - 1], text[quotes[1::2] + 1]  # -1 is the end of the text
-        around = self._ends[np.concatenate([before, after])]
-        return before.size == after.size and bool(around.all())
+        opening, closing = quotes[0::2], quotes[1::2]
+        if opening.size != closing.size:
+            return False
+        doubled = closing[:-1] + 1 == opening[1:]  # as if the cell ended and began again
+        # Before the first byte of the text is its last one, which ends a line.
+        before, after = self._ends[text[opening - 1]], self._ends[text[closing + 1]]
+        return bool(
+            before[0]
+            and after[-1]
+            and np.all(doubled | before[1:])
+            and np.all(doubled | after[:-1])
+        )
 
 
 class CsvReader:
@@ -83,8 +107,7 @@ class CsvReader:
             self._read_header(head)
 
     def _read_header(self, head: bytes) -> None:
-        start = len(_BOM) if head.startswith(_BOM) else 0
-        start += len(head) - start - len(head[start:].lstrip(b"\r\n"))
+        start = len(head) - len(head.removeprefix(_BOM).lstrip(b"\r\n"))
         line = head[start : start + self._records.first(head[start:])]
         try:
             lines = io.StringIO(line.decode(), newline="")
@@ -92,11 +115,11 @@ class CsvReader:
         except UnicodeDecodeError:
             raise TableError(_not_utf8(self._text.path)) from None
         except csv.Error as error:
-            raise TableError(f"{self._text.path!r} has no readable first row: {error}.") from None
+            raise TableError(f"{self._text.path!r}, row 1: {sentence_of(error)}") from None
         cells = [cell.strip() for cell in cells]
         header = self._dialect.header
         if header is None:
-            header = not all(_is_number(cell, self._dialect.decimal) for cell in cells)
+            header = not all(is_number(cell.replace(self._dialect.decimal, ".")) for cell in cells)
         self.names = cells if header else [f"x{i}" for i in range(len(cells))]
         self._data = start + len(line) if header else start
 
@@ -110,8 +133,8 @@ class CsvReader:
         table = self._with_points(table, self.names)
         return [name for name in self.names if is_numeric(table[name])]
 
-    def chunks(self, columns: Columns, since: Position | None) -> Iterator[Chunk | None]:
-        """Chunks of rows from a position on; None when a growing file pauses."""
+    def chunks(self, columns: Columns, since: Position) -> Iterator[Chunk | None]:
+        """Chunks of rows from the offset of a position on; None when a growing file pauses."""
         return chunks_of(
             self._text,
             self._size,
@@ -168,8 +191,7 @@ class CsvReader:
 
     def _as_floats(self, table: pa.Table, columns: Columns) -> pa.Table:
         """The table with numbers in those features, too, that are also read as text."""
-        both = [name for name in columns.features if name in columns.extra]
-        for name in both:
+        for name in (name for name in columns.features if name in columns.extra):
             texts = pc.utf8_trim_whitespace(self._with_points(table, [name])[name])
             numbers = pc.cast(texts, pa.float64())
             table = table.set_column(table.column_names.index(name), name, numbers)
@@ -187,16 +209,20 @@ class CsvReader:
         try:
             if _is_utf8(data):
                 return self._parsed(data, types, names, ragged)
-            # Each byte as a character, and back: PyArrow does not know the difference.
+            # PyArrow fails to hand over ragged rows that are not UTF-8. It therefore gets each
+            # byte as a character: cells are the same, because what ends them is ASCII.
             binary = dict.fromkeys(names, pa.binary())
             table = self._parsed(data.decode("latin-1").encode(), binary, names, ragged)
             ragged[:] = [each._replace(text=_as_utf8(each.text)) for each in ragged]
-            cells = {name: [_as_bytes(cell) for cell in table[name].to_pylist()] for name in names}
+            cells = {
+                name: [cell.decode().encode("latin-1") for cell in table[name].to_pylist()]
+                for name in names
+            }
             return pa.table(cells, pa.schema(binary)).cast(pa.schema(types))
         except pa.ArrowInvalid as error:
             if "UTF8" in str(error):
                 raise TableError(_not_utf8(self._text.path)) from None
-            raise TableError(f"{self._text.path!r} cannot be read: {error}") from None
+            raise TableError(f"{self._text.path!r} cannot be read: {sentence_of(error)}") from None
 
     def _with_points(self, table: pa.Table, names: Iterable[str]) -> pa.Table:
         """The table with decimal commas replaced by points."""
@@ -265,22 +291,9 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def _as_bytes(cell: bytes) -> bytes:
-    """The bytes of a cell, each of which was a character."""
-    return cell.decode().encode("latin-1")
-
-
 def _as_utf8(text: str) -> str:
     """The text of bytes, each of which was a character."""
     return text.encode("latin-1").decode("utf-8", "replace")
-
-
-def _is_number(cell: str, decimal: str) -> bool:
-    try:
-        float(cell.replace(decimal, "."))
-    except ValueError:
-        return False
-    return True
 
 
 def _not_utf8(path: str) -> str:

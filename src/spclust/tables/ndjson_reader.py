@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,14 +23,22 @@ class NdjsonReader:
 
     def __init__(self, text: TextFile, size: int) -> None:
         self._text, self._size = text, size
-        lines = [line for line in _lines(text.peek(size)) if line.strip()][:_SAMPLE]
+        self._head = text.peek(size)
+
+    @cached_property
+    def _found(self) -> dict[str, list[Any]]:
+        """Values of the first lines, by column."""
         found: dict[str, list[Any]] = {}
-        for line in lines:
+        for line in [line for line in _lines(self._head) if line.strip()][:_SAMPLE]:
             row = _object(line)
             for name, value in row.items() if isinstance(row, dict) else ():
                 found.setdefault(name, []).append(value)
-        self._found = found
-        self.names = list(found)
+        return found
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Names of all columns of the first lines."""
+        return list(self._found)
 
     def numeric_columns(self) -> list[str]:
         """Columns that hold numbers, judged by the first lines."""
@@ -39,8 +48,8 @@ class NdjsonReader:
             if 2 * sum(_number(value) is not None for value in values) > len(values)
         ]
 
-    def chunks(self, columns: Columns, since: Position | None) -> Iterator[Chunk | None]:
-        """Chunks of rows from a position on; None when a growing file pauses."""
+    def chunks(self, columns: Columns, since: Position) -> Iterator[Chunk | None]:
+        """Chunks of rows from the offset of a position on; None when a growing file pauses."""
         return chunks_of(
             self._text,
             self._size,

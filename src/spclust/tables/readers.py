@@ -1,9 +1,11 @@
 """Readers of tables, opened by their format one after the other, and the choice of columns."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import Protocol, Self
+from functools import partial
+from typing import BinaryIO, Protocol, Self
 
 import pyarrow as pa
 
@@ -15,18 +17,26 @@ from spclust.tables.ndjson_reader import NdjsonReader
 from spclust.tables.table_error import TableError, TableOptionError, sentence_of, shortened
 from spclust.tables.text_file import NOT_THE_INPUT, TextFile
 
+_COMPARED = 1000  # names of columns that a misspelt one is compared with, which takes long
+
 
 class Reader(Protocol):
     """A table that is read some rows at a time."""
 
-    names: list[str]  # of all columns
+    @property
+    def names(self) -> list[str]:
+        """Names of all columns."""
+        ...
 
     def numeric_columns(self) -> list[str]:
         """Columns that hold numbers."""
         ...
 
-    def chunks(self, columns: Columns, since: Position | None) -> Iterator[Chunk | None]:
-        """Chunks of rows from a position on; None when a growing file pauses."""
+    def chunks(self, columns: Columns, since: Position) -> Iterator[Chunk | None]:
+        """Chunks of rows from a position on, or from one before it: the row at its offset.
+
+        None when a growing file pauses.
+        """
         ...
 
     def close(self) -> None:
@@ -39,8 +49,6 @@ def named_errors(path: str) -> Iterator[None]:
     """Raise errors of PyArrow, Python and the system as a TableError that names the file."""
     try:
         yield
-    except TableError:
-        raise
     except OSError as error:
         if error.filename is not None:
             raise
@@ -56,16 +64,21 @@ def open_reader(
     follow: bool,
     stopped: Callable[[], bool],
     digests: bool = False,
+    content: BinaryIO | None = None,
 ) -> Reader:
     """Open a file, or standard input, with the reader of its format.
 
-    `digests`: of the text before each chunk, as its identity.
+    `digests`: compute one of the text before each chunk, which is then the chunk's `identity`.
+    `content`: of a table that is on no disk, for which `path` is but a name.
     """
     with named_errors(path):
-        reader = _opened(path, options, follow=follow, stopped=stopped, digests=digests)
-    if len(set(reader.names)) < len(reader.names):
+        text = partial(TextFile, follow=follow, stopped=stopped, digests=digests, content=content)
+        reader = _opened(path, options, text)
+    # Lines of JSON cannot have two columns of one name, and are not read for nothing.
+    if not isinstance(reader, NdjsonReader) and len(set(reader.names)) < len(reader.names):
         reader.close()
-        twice = next(name for name in reader.names if reader.names.count(name) > 1)
+        counts = Counter(reader.names)
+        twice = next(name for name in reader.names if counts[name] > 1)
         hint = ", or say --no-header if its first row is data" if _is_csv(path, options) else ""
         raise TableError(f"{path!r} has two columns {twice!r}: give them names of their own{hint}.")
     return reader
@@ -75,9 +88,7 @@ def _is_csv(path: str, options: ReadOptions) -> bool:
     return format_of(path, options.format) in (Format.CSV, Format.TSV)
 
 
-def _opened(
-    path: str, options: ReadOptions, *, follow: bool, stopped: Callable[[], bool], digests: bool
-) -> Reader:
+def _opened(path: str, options: ReadOptions, text_file: Callable[[str, str], TextFile]) -> Reader:
     kind = format_of(path, options.format)
     if kind is Format.PARQUET:
         return ColumnarReader(path, ParquetBatches(path))
@@ -93,7 +104,7 @@ def _opened(
         raise TableOptionError(
             f"--encoding {encoding!r} is not known: say for instance latin-1, cp1252 or utf-16."
         ) from None
-    text = TextFile(path, encoding, follow=follow, stopped=stopped, digests=digests)
+    text = text_file(path, encoding)
     try:
         if kind is Format.ARROW:
             return ColumnarReader(path, ArrowBatches(text))
@@ -247,9 +258,10 @@ def choose_features(
 
 def require_columns(names: Sequence[str], reader: Reader, path: str) -> None:
     """Raise TableError, with the columns that there are, if one is missing."""
+    known = set(reader.names)
     for name in names:
-        if name not in reader.names:
-            close = get_close_matches(name, reader.names, 1)
+        if name not in known:
+            close = get_close_matches(name, reader.names[:_COMPARED], 1)
             guess = f" Did you mean {close[0]!r}?" if close else ""
             raise TableError(
                 f"{path!r} has no column {name!r}: its columns are {_listed(reader.names)}.{guess}"

@@ -9,7 +9,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from enum import Enum, auto
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
 
@@ -51,14 +51,23 @@ class TextFile:
     """A text file or standard input, decompressed and converted to UTF-8."""
 
     def __init__(
-        self, path: str, encoding: str, *, follow: bool, stopped: Stopped, digests: bool
+        self,
+        path: str,
+        encoding: str,
+        *,
+        follow: bool,
+        stopped: Stopped,
+        digests: bool,
+        content: BinaryIO | None = None,
     ) -> None:
+        """Open a file; `content` is what it holds, uncompressed, if it is on no disk."""
         self.path, self.follow, self.stopped = path, follow, stopped
         self._digest = 0 if digests else None  # CRC-32, which is the fastest that detects errors
         self._passed = 0  # bytes of the text before the block of now
         # Unbuffered: a thread waiting in a buffered read holds a lock that Python needs at exit.
         source = 0 if path == STDIN else path
-        self._raw = open(source, "rb", buffering=0, closefd=path != STDIN)  # noqa: SIM115
+        self._raw: Any = content or open(source, "rb", buffering=0, closefd=path != STDIN)  # noqa: SIM115
+        self._content = content
         self.consumed = 0  # bytes of the file, before decompression
         self._start = self._first_bytes()
         self._peeked = b""  # text that was read and put back
@@ -76,7 +85,8 @@ class TextFile:
 
     def _decoded(self, encoding: str) -> Any:
         """Stream that decompresses and decodes the file; None if it is plain UTF-8."""
-        codec, other = codec_of_start(self._start), not _is_utf8(encoding)
+        codec = codec_of_start(self._start) if self._content is None else None
+        other = not _is_utf8(encoding)
         if not codec and not other:
             return None
         if self.follow:
@@ -105,6 +115,10 @@ class TextFile:
         except OSError as error:  # a compressed file is truncated or damaged
             raise TableError(f"{self.path!r} cannot be read: {sentence_of(error)}") from None
         return data
+
+    def whole(self) -> pa.Buffer | None:
+        """All bytes from here on, if they are in memory already: PyArrow need not ask for them."""
+        return None if self._content is None else pa.py_buffer(self.read_fully(1 << 62))
 
     def read_fully(self, size: int) -> bytes:
         """Exactly `size` bytes, or fewer at the end of the text."""
@@ -224,18 +238,18 @@ class _RawBytes:
 def chunks_of(
     text: TextFile,
     size: int,
-    since: Position | None,
+    since: Position,
     start: int,
     cut: Cut,
     parse: Callable[[Block, int], Chunk],
 ) -> Iterator[Chunk | None]:
-    """Chunks of a text from a position on; None when a growing file pauses.
+    """Chunks of a text from the offset of a position on; None when a growing file pauses.
 
     The first row of the text starts at the byte `start`. `cut` is that of `TextFile.blocks`;
     `parse` makes a chunk of a block and the number of its first row.
     """
-    offset, row = (max(since.offset, start), since.offset_row) if since else (start, 0)
-    for block in text.blocks(size, offset, cut, since.identity if since else ""):
+    row = since.offset_row
+    for block in text.blocks(size, max(since.offset, start), cut, since.identity):
         if block is None:
             yield None
             continue

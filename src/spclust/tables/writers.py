@@ -62,16 +62,20 @@ class AppendFile:
 
     def _require_unchanged(self, keep: Written) -> None:
         """Read what is to be kept; TableError if it is not what was written."""
-        if os.path.isfile(self.path):
-            with open(self.path, "rb") as file:
-                while self.length < keep.length and (
-                    data := file.read(min(keep.length - self.length, 1_000_000))
-                ):
-                    self._count(data)
+        what_to_do = "restore the file, or remove the checkpoint to start anew."
+        if not os.path.isfile(self.path):
+            raise TableError(
+                f"{self.path!r} was removed after the checkpoint was made: {what_to_do}"
+            )
+        with open(self.path, "rb") as file:
+            while self.length < keep.length and (
+                data := file.read(min(keep.length - self.length, 1_000_000))
+            ):
+                self._count(data)
         if self.length < keep.length or (keep.digest and self.state() != keep):
             raise TableError(
                 f"{self.path!r} was changed after the checkpoint was made, in its first "
-                f"{keep.length} bytes: restore the file, or remove the checkpoint to start anew."
+                f"{keep.length} bytes: {what_to_do}"
             )
 
     def _count(self, data: bytes) -> None:
@@ -202,15 +206,16 @@ def open_writer(
         if path == STDOUT and kind is Format.ARROW:
             return _AppendingWriter(AppendFile(path), kind, None)
         return _FooterWriter(path, kind)
-    return _AppendingWriter(AppendFile(path, keep, digests=digests), kind, codec_of(path))
+    codec = codec_of(path)
+    if codec == "bz2":  # refused before the file is opened, and thereby truncated
+        raise TableError(f"{path!r}: labels can be compressed as .gz, .zst or .lz4.")
+    return _AppendingWriter(AppendFile(path, keep, digests=digests), kind, codec)
 
 
 class _AppendingWriter:
     """Writer of batches as bytes, one after the other, each compressed by itself."""
 
     def __init__(self, file: AppendFile, kind: Format, codec: str | None) -> None:
-        if codec == "bz2":
-            raise TableError(f"{file.path!r}: labels can be compressed as .gz, .zst or .lz4.")
         self._file, self._kind = file, kind
         self._codec = None if codec is None else pa.Codec(codec)
 

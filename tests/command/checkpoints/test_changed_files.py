@@ -112,3 +112,33 @@ def test_what_was_written_must_not_change(tmp_path):
         file.write_bytes(whole + b"what the checkpoint does not know")
         run(*arguments(tmp_path, data))
     assert contents(tmp_path) == expected
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=repr)
+def test_blank_lines_at_the_end_of_a_file_are_no_change(end, tmp_path, monkeypatch):
+    """They fill blocks of their own, in which there is no row."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("part-0.csv", "part-1.csv"):
+        Path(name).write_bytes(f"x,y\n1,2\n3,4\n5,6{150 * end}".encode())
+    given = ("cluster", "part-*.csv", "--out", "l.csv", "--checkpoint", "c", "-q")
+    run(*given, "--read-bytes", 64)
+    labels = Path("l.csv").read_bytes()
+    assert "going on after row 6" in run(*given, "--read-bytes", 64).stderr
+    assert Path("l.csv").read_bytes() == labels
+
+
+def test_an_output_that_was_removed_is_missed(tmp_path, monkeypatch):
+    """Also one that was empty."""
+    monkeypatch.chdir(tmp_path)
+    csv_file(tmp_path / "a.csv", 50)
+    given = ("cluster", "a.csv", "--checkpoint", "c", "--out", "l.csv", "-q")
+    given += ("--on-bad-row", "collect", "bad")
+    run(*given)
+    assert not Path("bad").read_bytes()
+    for name in ("bad", "l.csv"):
+        before = Path(name).read_bytes()
+        Path(name).unlink()
+        said = run(*given, code=1).stderr
+        assert f"{name!r} was removed after the checkpoint was made: restore the file" in said
+        Path(name).write_bytes(before)
+    run(*given)
