@@ -7,6 +7,7 @@ import sys
 import threading
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import spclust
@@ -46,6 +47,17 @@ def test_one_point_may_come_in_any_form(X, form):
         model.learn_one(form(x))
         expected.partial_fit(x[np.newaxis])
     assert model._stream.structures.memory.tobytes() == expected._stream.structures.memory.tobytes()
+
+
+@pytest.mark.parametrize("form", [np.asarray, list, lambda x: np.round(x).astype(int)])
+def test_names_of_features_are_ignored(X, form):
+    """Without a warning, which would be an error here."""
+    model, expected = SPC(5).fit(pd.DataFrame(X, columns=["a", "b"])), SPC(5).fit(X)
+    for x in X[:3]:
+        model.learn_one(form(x))
+        expected.learn_one(form(x))
+    assert model._stream.structures.memory.tobytes() == expected._stream.structures.memory.tobytes()
+    assert model.feature_names_in_.tolist() == ["a", "b"]
 
 
 def test_a_strided_point_compiles_nothing_new(X):

@@ -1,6 +1,7 @@
 """Figures of a fitted model in the style of the paper. Needs matplotlib.
 
-Colours: cluster k has colour k of `CLUSTER_COLOURS`, modulo their number; noise is grey.
+Colours: cluster k has colour k of `CLUSTER_COLOURS`, modulo their number; noise is grey. The live
+page has palettes of its own, for light and dark: live/page/colours.js.
 """
 
 from typing import Any

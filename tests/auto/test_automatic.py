@@ -147,6 +147,8 @@ def test_the_cut_alone_works_with_a_fixed_scale():
     )
     with pytest.raises(ValueError, match='"auto" or a number'):
         model.clustering("all")
+    automatic = SPC(60).fit(X)
+    assert np.array_equal(automatic.clustering("auto"), automatic.clustering())
     with pytest.raises(ValueError, match="scale"):
         SPC(scale="large").fit(X)
 

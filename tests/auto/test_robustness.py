@@ -106,3 +106,13 @@ def test_two_hundred_features_have_a_diagonal_metric():
         assert model._stream.structures.rows == 1
         labels = model.predict(X)
         assert nmi(y[1000:], labels[1000:]) > 0.95
+
+
+@pytest.mark.parametrize("size", [1e60, 1e153, 1e200, 1e300])
+def test_one_number_that_is_far_too_large_leads_to_no_warning(size):
+    """Warnings are errors in tests."""
+    X = np.vstack([np.random.default_rng(0).normal(size=(300, 2)), [[size, 0.0]]])
+    model = SPC(20, half_life=50).partial_fit(X)
+    assert np.isfinite(model.describe()["centre"]).all()
+    assert len(model.clustering(0.5)) == len(model.structures_)
+    assert model.typicality(X).max() <= 1.0

@@ -1,5 +1,8 @@
 """Told k: so many clusters, of rows and of structures; strays are none of them."""
 
+import pickle
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -66,6 +69,25 @@ def test_in_the_mode_of_the_paper_it_is_a_cut_of_single_linkage(k):
     assert np.array_equal(model.structures_.label, SPC(scale=1.0).fit(X).clustering(n_clusters=k))
     assert k < 5 or adjusted_rand_score(y, model.labels_) > 0.99
     assert SPC(scale=1.0, n_clusters=k).fit(X[:1]).labels_.tolist() == [0]
+
+
+def test_a_model_that_has_no_such_cut_can_be_copied():
+    model = SPC(scale=1.0, n_clusters=3).partial_fit(100.0 * np.array([[0, 0], [0, 1], [1, 0]]))
+    model.partial_fit([[100.0, 100.0]])
+    for each in (model, deepcopy(model), pickle.loads(pickle.dumps(model))):
+        with pytest.raises(ValueError, match="There is no cut with 3 clusters"):
+            each.labels_  # noqa: B018
+        assert each.set_params(n_clusters=None).labels_.tolist() == [3]
+        each.set_params(n_clusters=3)
+
+
+@pytest.mark.parametrize("params", [{}, {"scale": 1.0}], ids=["automatic", "paper"])
+def test_another_cut_does_not_depend_on_the_number(params):
+    X, _ = blobs(5)
+    told, found = SPC(n_clusters=2, **params).fit(X), SPC(**params).fit(X)
+    for cut in ({"eps": 0.1}, {"eps": 0.9, "min_samples": 2}, {"nlt": 1.0}, {"n_clusters": 3}):
+        assert np.array_equal(told.clustering(**cut), found.clustering(**cut))
+    assert told.clustering().max() == 1
 
 
 def test_the_number_may_change_at_any_time_and_changes_nothing_that_is_learnt():

@@ -149,6 +149,13 @@ def test_parameters_in_the_middle_of_a_stream_follow_the_rules_of_spc(X):
     assert model.model_.beta == 0.1
 
 
+def test_threads_are_those_of_the_detector(X):
+    model = SPCOutlierDetector(10).fit(X).set_params(n_jobs=2)
+    assert len(model.predict(X)) == len(X)
+    with pytest.raises(ValueError, match="n_jobs must not be 0"):
+        model.set_params(n_jobs=0).predict(X)
+
+
 def test_wrong_parameters_and_rows_are_refused_in_the_name_of_the_detector(X):
     for bad in (0.0, 0.6, -0.1, "some", True, None):
         with pytest.raises(ValueError, match=r"contamination.* of SPCOutlierDetector must be"):

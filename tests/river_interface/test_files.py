@@ -49,6 +49,21 @@ def test_river_and_scikit_learn_read_each_others_files(tmp_path):
     assert again.predict_one({"x0": X[0, 0], "x1": X[0, 1]}) in again.clusters
 
 
+@pytest.mark.parametrize("n_clusters", [None, 1])
+def test_what_river_models_do_not_have_is_left_out(tmp_path, n_clusters):
+    """A tracker would be the only one that reads clusters."""
+    X = two_blobs()[0]
+    model = spclust.SPC(half_life=100, track_every=70, n_clusters=n_clusters).partial_fit(X)
+    assert model.n_clusters_ == (n_clusters or 2)
+    model.save(tmp_path / "tracked.spc")
+    again = SPC.load(tmp_path / "tracked.spc")
+    assert again.n_clusters == len(again.describe()["label"]) == again.n_clusters == 2
+    assert len(again.micro_clusters) == len(model.structures_)
+    X[::3] += 300.0
+    learnt(again, [{"x0": x, "x1": y} for x, y in X.tolist()])
+    assert again.n_clusters == 4
+
+
 def test_time_stamps_and_a_half_life_that_is_a_time_come_back(tmp_path):
     model = SPC(half_life=timedelta(seconds=30))
     points, start = as_points(two_blobs()[0]), datetime(2024, 1, 1)

@@ -145,6 +145,67 @@ def test_a_forked_process_does_not_wait_for_threads_of_its_parent():
     assert os.waitpid(pid, 0)[1] == 0
 
 
+def in_forked_process(check):
+    """Call a function in a forked process; it fails if the function returns False or raises."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            code = 0 if check() else 1
+        finally:
+            os._exit(code)
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+def test_readers_of_a_forked_process_wait_for_its_learner():
+    model, seen = SPC().fit(X), []
+    reader = Thread(target=lambda: (model.predict(X), seen.append(model.n_samples_seen_)))
+
+    def check():
+        with Learner(model):
+            reader.start()
+            reader.join(0.01)
+            assert seen == []
+        reader.join()
+        return seen == [2 * len(X)]
+
+    in_forked_process(check)
+
+
+def test_the_learner_of_a_forked_process_waits_for_its_readers():
+    model, entered, left = SPC().fit(X), Event(), Event()
+    model._access.readers.add(-1)  # a thread that is not there any more
+    reader = Thread(
+        target=model._access.read, args=(lambda: (entered.set(), left.wait(60)),), daemon=True
+    )
+    learner = Thread(target=model.partial_fit, args=(X,), daemon=True)
+
+    def check():
+        reader.start()
+        assert entered.wait(60)
+        learner.start()
+        learner.join(0.05)
+        assert model.n_samples_seen_ == len(X)
+        left.set()
+        learner.join(60)
+        return model.n_samples_seen_ == 2 * len(X)
+
+    in_forked_process(check)
+
+
+def test_a_forked_process_does_not_use_a_model_that_its_parent_learns_into():
+    model = SPC().fit(X)
+
+    def check():
+        for use in (model.partial_fit, model.predict, model.learn_one):
+            with pytest.raises(RuntimeError, match=SENTENCE):
+                use(X[0] if use == model.learn_one else X)
+        return True
+
+    with Learner(model):
+        in_forked_process(check)
+
+
 @pytest.mark.parametrize("seed", [1, 5, 7, 8, 14])  # each of these lost points once, or more
 def test_threads_learn_each_row_once_and_read_whole_models(seed):
     assert threads.trial(seed) == ""

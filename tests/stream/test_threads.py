@@ -1,5 +1,6 @@
 import multiprocessing
 import os
+import signal
 import threading
 import time
 
@@ -100,6 +101,31 @@ def test_after_a_failure_nothing_else_is_begun(here):
     with pytest.raises(KeyboardInterrupt):
         in_stretches(work, list(range(101)), 2)
     assert 2 <= len(begun) <= 5
+
+
+def test_an_interrupt_leaves_no_thread_behind():
+    """Not even one that comes when this thread has nothing left to do but to wait for others."""
+    caller, begun, ended = threading.current_thread(), threading.Event(), []
+
+    def work(start, stop):
+        if threading.current_thread() is caller:
+            assert begun.wait(timeout=30)
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+        else:
+            begun.set()
+            time.sleep(0.3)
+            ended.append(start)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            in_stretches(work, [0, 5, 10], 2)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert len(ended) == 1
 
 
 def test_nobody_waits_for_what_has_nothing_left_to_do():

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -130,6 +131,23 @@ def test_a_model_that_was_not_watched_takes_its_clusters_for_known():
     assert list(model.watch([X[:200]])) == []
     assert np.array_equal(model.predict(X), labels)
     assert model.cluster_ids_.tolist() == model.cluster_labels_.tolist() == [0, 1]
+
+
+def test_labels_of_a_merged_model_do_not_depend_on_queries_or_files():
+    """Its tracker has seen nothing of the clusters of the other one."""
+    places = [(0, 0), (30, 0), (0, 30)]
+    models = [SPC(20, half_life=200, track_every=20) for _ in range(2)]
+    models[0].partial_fit(gaussians(places[:1], 200, 0))
+    models[1].partial_fit(gaussians(places[1:], 300, 1))
+    merged, more = models[0] + models[1], gaussians(places, 300, 2)
+    saved, queried = SPC.from_bytes(merged.to_bytes()), deepcopy(merged)
+    assert queried.predict(places).tolist() == [0, 1, 2]
+    assert saved.predict(places).tolist() == [0, 1, 2]
+    for each in (merged, saved, queried):
+        each.partial_fit(more)
+    assert merged.events_ == saved.events_ == queried.events_
+    assert {event.after for event in merged.events_} >= {(0,), (1,), (2,)}
+    assert merged.predict(places).tolist() == saved.predict(places).tolist() == [0, 1, 2]
 
 
 def test_an_interrupted_observation_leaves_the_tracker_as_it_was(monkeypatch):

@@ -3,7 +3,8 @@
 A structure is removed when it has faded to a quarter of a point (a lone point lives two
 half-lives), or when its cluster has gone on without it: `missed` is the number of points of its
 cluster that it should have had since its last one. So what a moving cluster leaves behind is
-removed by evidence, while a cluster that is silent as a whole only fades.
+removed by evidence, while a cluster that is silent as a whole only fades. In the mode of the paper
+structures are pruned instead: `algorithm.prune`.
 """
 
 import numpy as np

@@ -87,9 +87,9 @@ def _files_to_read(function: Callable[..., Any]) -> Iterator[Path]:
     for ending in (".nbc", ".nbi"):
         for folder, pattern in places:
             for file in folder.glob(f"{pattern}{ending}"):
-                if not os.access(
-                    file.parent, os.W_OK
-                ):  # otherwise Numba uses it, or is told not to
+                # A folder that may be written to is Numba's own, or one that NUMBA_CACHE_DIR
+                # replaces.
+                if not os.access(file.parent, os.W_OK):
                     yield file
 
 

@@ -23,7 +23,7 @@ class MicroCluster:
     """One structure, under the name that River's clusterers use."""
 
     center: dict[Name, float]  # its mean
-    weight: float  # damped mean typicality of recent points, 0 to 1
+    weight: float  # share of all masses; damped mean typicality in the mode of the paper: 0 to 1
     count: int  # points absorbed
     cluster: int  # -1 is noise
 
@@ -41,7 +41,7 @@ class SPC(RiverModel, Clusterer):
     """Single-pass possibilistic clustering of a data stream, for River.
 
     SPC sees every point once and keeps at most `n_structures` structures: mean, covariance,
-    weight, and two clocks. A new point becomes a structure of its own; then the two most
+    weight, count and age. A new point becomes a structure of its own; then the two most
     compatible structures are merged. Clusters are groups of structures within reach of each other.
     `spclust.SPC` does the same with arrays.
 
@@ -70,7 +70,8 @@ class SPC(RiverModel, Clusterer):
         Paper. A pruned structure is merged into the one in which it is most typical if its negative
         log typicality there is below this, and forgotten otherwise.
     eps
-        Paper. Two structures at most this distance D apart, from 0 to 1, are neighbours.
+        Paper. Two structures at most this distance D apart, from 0 to 1, are neighbours; "auto" is
+        0.95 there.
     min_samples
         Paper. Neighbours, itself included, that make a structure the core of a cluster (DBSCAN's
         rule).
@@ -141,7 +142,8 @@ class SPC(RiverModel, Clusterer):
     def predict_one(self, x: dict[Name, Any]) -> int:
         """Cluster of the structure in which the point is most typical; -1 is noise.
 
-        Also -1 before the first point was learnt, or if the point has no known feature.
+        Also -1 before the first point was learnt, if the point has no known feature, and in the
+        automatic mode if it is farther from everything than any recent one.
         """
         if self._known is None:
             return -1

@@ -10,6 +10,7 @@ from spclust.estimators.queries import feature_names
 from spclust.estimators.spc import SPC
 from spclust.parameters import FIXED
 from spclust.river.named_stream import NamedStream
+from spclust.stream.automatic_stream import AutomaticStream
 
 
 def as_estimator(model: Any) -> SPC:
@@ -41,11 +42,14 @@ def refuse_other_names(model: Any) -> None:
 def of_estimator(kind: Any, estimator: SPC) -> Any:
     """The River model of a class that goes on with the stream of an estimator.
 
-    Features without a name are called x0, x1, ... Parameters that River models do not have, such as
-    `track_every`, are left out.
+    Features without a name are called x0, x1, ... Parameters that River models do not have,
+    `track_every` and `n_clusters` for example, are left out.
     """
-    taken = kind()._parameters()
+    taken, stream = kind()._parameters(), estimator._stream
     given = {name: value for name, value in estimator.get_params().items() if name in taken}
+    if isinstance(stream, AutomaticStream):
+        stream.told = None
+        stream.unfollow()
     model = kind(**given)
-    model._known = NamedStream(tuple(feature_names(estimator)), estimator._stream, model._access)
+    model._known = NamedStream(tuple(feature_names(estimator)), stream, model._access)
     return model

@@ -1,10 +1,13 @@
-"""How Spark merges the models of a table: in a tree, on the workers.
+"""How Spark merges models: those of a table in a tree, on the workers; shards of a stream at once.
 
-Each partition, numbered by `place`, has one model. At each node MODELS_PER_MERGE of them become one
-by `merge_all`, and `table_fit` merges what two levels leave on the driver. The places alone decide
-which models are merged, and in which order, so that the result does not depend on the scheduler.
-The shards of a stream are merged by `model_folder`.
+Each partition of a table, numbered by `place`, has one model. At each node MODELS_PER_MERGE of them
+become one by `merge_all`, and `table_fit` merges what two levels leave on the driver. The places
+alone decide which models are merged, and in which order, so that the result does not depend on the
+scheduler. The shards of a stream are few: the driver merges all of them after each trigger.
 """
+
+from collections.abc import Iterable
+from pathlib import Path
 
 import pandas as pd
 from pyspark.sql import DataFrame
@@ -47,3 +50,8 @@ def merged_bytes(models: list[bytes | None]) -> bytes | None:
     if len(learnt) < 2:
         return bytes(learnt[0]) if learnt else None
     return merge_all([SPC.from_bytes(model) for model in learnt]).to_bytes()
+
+
+def merged_shards(files: Iterable[Path], template: SPC) -> SPC:
+    """Merge the models of a stream's shards, saved in files, with the parameters of `template`."""
+    return merge_all(SPC.load(file).set_params(**template.get_params()) for file in files)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spclust.estimators.model_merge import merge_all
 from spclust.estimators.spc import SPC
 from spclust.partitions import with_feature_names, without_feature_names
 from spclust.persistence.atomic_file import write_whole
+from spclust.spark.merge_tree import merged_shards
 
 _NEWEST = "newest.spc"
 _STATUS = "newest.json"
@@ -40,7 +40,7 @@ class ModelFolder:
         files = sorted(self._folder("shards").glob("*.spc"))
         if not files:
             return
-        whole = merge_all(SPC.load(file).set_params(**self.template.get_params()) for file in files)
+        whole = merged_shards(files, self.template)
         if not self.vector:
             whole = with_feature_names(whole, self.names)
         counts = [json.loads(file.with_suffix(".json").read_text()) for file in files]

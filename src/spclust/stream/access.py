@@ -19,6 +19,8 @@ from spclust.array_types import Floats
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _MOMENT = 1e-4  # seconds, after which a thread that waits tries again
+_TURNS = 20  # moments that a learner leaves to readers who wait for it
+_GONE = -1  # a learner that never ends what it has begun: this process was forked meanwhile
 
 
 class BusyError(RuntimeError):
@@ -28,12 +30,13 @@ class BusyError(RuntimeError):
 class Access:
     """Who learns into a model, and who reads it. A copy, or a pickle, is about nobody yet."""
 
-    __slots__ = ("learner", "memory", "open", "owner", "process", "readers")
+    __slots__ = ("learner", "memory", "open", "owner", "process", "readers", "waiting")
 
     def __init__(self, owner: str) -> None:
         self.owner = owner  # the class of the model
         self.learner: int | None = None  # the thread that learns
         self.readers: set[int] = set()  # threads that read
+        self.waiting: set[int] = set()  # threads that will read when nobody learns
         # The memory of a state in which single points may be learnt, and the same as long as
         # nobody learns or reads: one comparison tells a point that it may be learnt.
         self.memory: Floats | None = None
@@ -48,7 +51,9 @@ class Access:
 
         Single points cannot be learnt afterwards unless the function sets `memory`.
         """
-        me = get_ident()
+        me = self._enter()
+        if self.waiting:
+            self._let_in()
         if self.learner is not None:
             raise BusyError(self._sentence())
         self.learner = me  # no call since the test: this is one step
@@ -71,7 +76,7 @@ class Access:
 
     def read(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Call a function that reads, when nobody learns."""
-        me = get_ident()
+        me = self._enter()
         if self.learner == me or me in self.readers:  # called by a function that learns or reads
             return function(*args, **kwargs)
         try:
@@ -79,12 +84,15 @@ class Access:
                 if self.learner is None:
                     self.readers.add(me)  # one step, too
                     break
+                self.waiting.add(me)
                 self._wait()
             self.open = None
+            self.waiting.discard(me)
             return function(*args, **kwargs)
         except SystemError as error:
             raise _interrupt_in(error) from None
         finally:
+            self.waiting.discard(me)
             self.leave(me)
 
     def leave(self, reader: int) -> None:
@@ -94,19 +102,38 @@ class Access:
             self.open = self.memory
 
     def read_now(self, reader: int) -> None:
-        """Add a thread that reads; BusyError if another one learns."""
+        """Add a thread that reads, this one; BusyError if another one learns."""
+        self._enter()
         if self.learner is None:
             self.readers.add(reader)
             self.open = None
         elif self.learner != reader:
             raise BusyError(self._sentence())
 
+    def _enter(self) -> int:
+        """The number of this thread; a forked process has no other one of its parent."""
+        me, here = get_ident(), os.getpid()
+        readers, waiting = self.readers & {me}, self.waiting & {me}
+        if self.process != here:  # no call from here on: one step, and the first thread's alone
+            self.process, self.readers, self.waiting = here, readers, waiting
+            if self.learner is not None and self.learner != me:
+                self.learner = _GONE
+        return me
+
+    def _let_in(self) -> None:
+        """Wait for readers who came during the last batch; else the next one would follow at once.
+
+        Not for long: a thread may have ended while it waited.
+        """
+        for _ in range(_TURNS):
+            if not self.waiting or self.learner is not None:
+                break
+            sleep(_MOMENT)
+
     def _wait(self) -> None:
-        """Wait a moment for other threads, which a forked process does not have."""
-        if self.process != os.getpid():
-            if self.learner not in (None, get_ident()):  # it never ends what it has begun
-                raise BusyError(self._sentence())
-            self.readers.clear()
+        """Wait a moment for other threads."""
+        if self.learner == _GONE:
+            raise BusyError(self._sentence())
         sleep(_MOMENT)
 
     def _sentence(self) -> str:

@@ -32,6 +32,12 @@ class Scatters(NamedTuple):
         diagonal = self.covariance.shape[1] == 1 and d > 1
         return self.covariance * np.eye(d) if diagonal else self.covariance
 
+    def projected(self, axes: Floats) -> Floats:
+        """The covariances (k, p, p) along axes (p, d)."""
+        if self.covariance.shape[1] == 1:
+            return (axes * self.covariance) @ axes.T
+        return axes @ self.covariance @ axes.T
+
 
 class AutomaticQuery:
     """The queries of a stream in the automatic mode."""
@@ -125,6 +131,10 @@ class AutomaticQuery:
         """Use the labels of a tracker, which alone reads clusters from now on."""
         vars(self).update(self.followed_by(reading))
 
+    def unfollow(self) -> None:
+        """Read clusters, and give them labels, whenever they are asked for."""
+        vars(self).update(followed=False, _read_as=(-1, None))
+
     def followed_by(self, reading: Reading) -> dict[str, Any]:
         """The attributes that `follow` sets."""
         return {"reading": reading, "_read_as": (self.seen, self.told), "followed": True}
@@ -168,8 +178,9 @@ class AutomaticQuery:
         The metric is one for all structures: each mean is as typical in the other.
         """
         z = np.ascontiguousarray(read_z(self.structures, self.order()))
-        odds = calibrated_odds(distances(z) ** 2, self.structures)
-        pairs: Floats = 2.0 * odds + odds * odds
+        with np.errstate(over="ignore"):  # infinite odds of structures that are far apart are right
+            odds = calibrated_odds(distances(z) ** 2, self.structures)
+            pairs: Floats = 2.0 * odds + odds * odds
         return pairs
 
     def nlt_of_pairs(self) -> Floats:

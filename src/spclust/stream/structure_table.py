@@ -9,11 +9,14 @@ import numpy as np
 from spclust.array_types import Floats, Integers
 
 
-class DenseCovariances(Protocol):
-    """Covariances that can be made dense."""
+class AnyCovariances(Protocol):
+    """Covariances of any type."""
 
     def dense(self) -> Floats:
         """The covariances (k, d, d)."""
+
+    def projected(self, axes: Floats) -> Floats:
+        """The covariances (k, p, p) along axes (p, d)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,12 +24,14 @@ class StructureTable:
     """The structures of a model, oldest first: read-only copies, in the units of the data."""
 
     mean: Floats  # (k, d)
-    weight: Floats  # (k,) damped mean typicality of recent points, 0 to 1
+    weight: Floats  # (k,) damped mean typicality of recent points, 0 to 1; or share of all masses
     count: Integers  # (k,) points absorbed
-    age: Integers | Floats  # (k,) weight updates since creation, plus one; or a time
+    # (k,) weight updates since creation, plus one, or a time; in the automatic mode points since
+    # the first one, that one included.
+    age: Integers | Floats
     id: Integers  # (k,) number of the point that founded the structure, counted from 0
     label: Integers  # (k,) cluster; -1 is noise
-    _covariances: DenseCovariances = field(repr=False)
+    _covariances: AnyCovariances = field(repr=False)
     _unit: Floats = field(repr=False)  # (d,)
 
     def __len__(self) -> int:
@@ -41,3 +46,8 @@ class StructureTable:
         covariance: Floats = np.clip(covariances, -largest, largest) * self._unit
         covariance.setflags(write=False)
         return covariance
+
+    def projected(self, axes: Floats) -> tuple[Floats, Floats]:
+        """Means (k, p) and covariances (k, p, p) along axes (p, d); none is made dense for it."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.mean @ axes.T, self._covariances.projected(axes * self._unit)

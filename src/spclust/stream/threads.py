@@ -3,7 +3,7 @@
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -82,13 +82,30 @@ def in_stretches(work: Callable[[int, int], None], ends: list[int], threads: int
     if threads == 1:
         take()
         return
-    others = _others(threads - 1)
-    waiting = [others.submit(take) for _ in range(threads - 1)]
+    others, begun = _others(threads - 1), list[Future[None]]()
     try:
+        for _ in range(threads - 1):
+            begun.append(others.submit(take))
         take()
     finally:
-        # Threads that have not begun have nothing left to do.
-        failures = [done.exception() for done in waiting if not done.cancel()]
-    for failure in failures:
-        if failure is not None:
-            raise failure
+        failures = _failures(begun, left)
+    if failures:
+        raise failures[0]
+
+
+def _failures(begun: list[Future[None]], left: deque[tuple[int, int]]) -> list[BaseException]:
+    """Wait for threads; an interrupt meanwhile is a failure, too. Modified in place: left."""
+    failures: list[BaseException] = []
+    for each in begun:
+        while True:
+            try:
+                if each.cancel():  # it has not begun, and has nothing left to do
+                    break
+                failure = each.exception()
+            except BaseException as interrupt:
+                left.clear()
+                failures.append(interrupt)
+                continue
+            failures += [] if failure is None else [failure]
+            break
+    return failures

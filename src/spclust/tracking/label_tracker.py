@@ -38,6 +38,8 @@ _NEW_POINTS = 4.0  # points that have to arrive in a cluster before it is report
 class LabelTracker:
     """Tracked labels, and a log of events of limited length."""
 
+    paced = False  # True if somebody else chooses when to observe, whatever was learnt
+
     def __init__(self) -> None:
         self.events: deque[ClusterEvent] = deque(maxlen=MOST_EVENTS)
         self.noticed = 0  # events so far

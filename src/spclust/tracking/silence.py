@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 _LEFT = 0.002  # of its share, what a dead cluster gets: points that belong to none
-_MOST = 8.0  # evidence of one observation: it takes two, of whatever share
+_MOST = 8.0  # evidence of one observation: a death takes three, whatever the share
 DEAD = 16.0  # evidence that makes a cluster dead: by chance once in some ten million observations
 
 

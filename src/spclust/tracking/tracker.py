@@ -26,6 +26,8 @@ MOST_EVENTS = 1000
 class Tracker:
     """Cluster ids, and a log of events of limited length."""
 
+    paced = False  # clusters are observed by the number of points
+
     def __init__(self, patience: int = 5, most_events: int = MOST_EVENTS) -> None:
         self.patience = patience
         self.events: deque[ClusterEvent] = deque(maxlen=most_events)

@@ -7,8 +7,9 @@ distance, divided by the reach of both along it: about 0 where structures tile a
 dense it is there. Two parts are apart if the mean gap on their border is wider than that of the
 neighbours inside, near the border, by more than chance explains.
 
-Parts are proposed by average linkage: the two neighbouring ones with the narrowest gap are merged,
-until all are one. Where most is apart, a cluster is divided, and its parts are divided again.
+Parts are proposed by average linkage: the two neighbouring ones with the narrowest mean gap on
+their border are merged, until all are one. The smaller part of the two that were most apart when
+they were merged becomes a cluster of its own; then both are divided in the same way.
 """
 
 import numpy as np
@@ -17,8 +18,8 @@ from spclust.array_types import Booleans, Floats, Integers
 from spclust.auto.clusters.separation import Placement
 from spclust.jit.decorators import allocating, kernel, outlined
 
-_WIDE = 0.3  # how much wider gaps on a border are: by a third
-_APART = 5.0  # standard deviations of their mean
+_WIDE = 0.3  # by how much gaps on a border are wider, in logarithms: by a third
+_APART = 5.0  # by how many standard deviations of their mean
 _EDGES = 5  # of a border: between fewer there may be a bend
 _FEWEST = 3  # structures of a part
 _POINTS = 3.0  # of a structure, on average: with fewer it has no width
@@ -84,7 +85,8 @@ def part_apart(
     """Which structures (k,) of a cluster are the part that is most apart from another one."""
     k, own, members, points, most = labels.size, 0, 0, 0.0, _APART
     found, near, node = np.empty(k, np.bool_), np.empty(k, np.bool_), np.empty(k, np.int64)
-    border, gaps = np.empty((k, k, 2)), np.empty(gap.size)  # sum of gaps, and their number
+    border = np.empty((k, k, 2))  # of each pair of nodes: sum of the gaps on it, and their number
+    gaps = np.empty(gap.size)  # inside of the cluster
     for i in range(k):
         found[i], node[i] = False, i if labels[i] == label else _NOBODY
         members += int(labels[i] == label)
@@ -99,10 +101,10 @@ def part_apart(
             own += 1
     if own < _EDGES or members < 2 * _FEWEST or points < _POINTS * members:
         return found
-    usual = median_of_sorted(gaps, own)
+    usual = sorted_median(gaps, own)
     for e in range(own):
         gaps[e] = abs(gaps[e] - usual)
-    deviation = _OF_NORMAL * median_of_sorted(gaps, own)
+    deviation = _OF_NORMAL * sorted_median(gaps, own)
     while True:
         a, b, least = _NOBODY, _NOBODY, np.inf
         for e in range(gap.size):
@@ -164,8 +166,8 @@ def distance_apart(
 
 
 @outlined
-def median_of_sorted(values: Floats, n: int) -> float:
-    """The median of the first n values, which are sorted. Modified in place: values."""
+def sorted_median(values: Floats, n: int) -> float:
+    """Sort the first n values, and return their median. Modified in place: values."""
     for i in range(1, n):
         value, at = values[i], i
         while at > 0 and values[at - 1] > value:

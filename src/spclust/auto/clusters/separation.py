@@ -145,10 +145,10 @@ def separation(place: Floats, variance: Floats, n: Floats, second: Booleans) -> 
 
 @outlined
 def write_normal_density(start: float, width: float, step: float, K: Floats) -> None:
-    """A normal density of variance `width` at `start`, in steps, and all places (m,) after it.
+    """A normal density around 0 at the places start, start + 1, ..., in units of a step.
 
-    From one place to the next it changes by a factor, which itself changes by a factor: four
-    exponentials are enough. Modified in place: K.
+    `width` is its variance, not in that unit. From one place to the next the density changes by a
+    factor, which itself changes by a factor: four exponentials are enough. Modified in place: K.
     """
     nearest = int(min(max(-start, 0.0) + 0.5, K.size - 1.0))
     offset, square = start + nearest, step * step / width
