@@ -7,11 +7,13 @@ INSTALL = -m pip install --quiet --disable-pip-version-check --no-compile
 # uv installs in half of the time; where it cannot be had, or fails, pip does it.
 QUICK_INSTALL = $(BIN)/python $(INSTALL) uv && $(BIN)/uv pip install --quiet --python $(BIN)/python
 export PIP_NO_INPUT := 1
+# As pip does: a company may have a certificate of its own.
+export UV_SYSTEM_CERTS ?= 1
 # Without bytecode every process that a test starts would compile all that it imports: 4 s each.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo check test test-oldest lint types unit collected kernels fast fuzz format clean
-.PHONY: bench bench-dimension bench-automatic bench-quality bench-command bench-shards
+.PHONY: bench bench-dimension bench-automatic bench-quality bench-command bench-live bench-shards
 
 .venv/demo: pyproject.toml
 	@echo "Installing what the demo needs into .venv: about 620 MB, half a minute to two minutes."
@@ -106,6 +108,9 @@ bench-quality: .venv/dev
 
 bench-command: .venv/dev
 	$(BIN)/python -m benchmarks.command $(ARGS)
+
+bench-live: .venv/dev
+	$(BIN)/python -m benchmarks.live $(ARGS)
 
 bench-shards: .venv/dev
 	$(BIN)/python -m benchmarks.shards $(ARGS)

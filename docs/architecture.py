@@ -16,13 +16,13 @@ PACKAGE = Path(__file__).parents[1] / "src" / "spclust"
 PICTURE = Path(__file__).parent / "images" / "architecture.svg"
 EVERYWHERE = {"array_types", "version"}  # imported by nearly all, and without content
 
-WIDTH, MARGIN, GAP = 1000, 12, 14
-ROW, BOX, LINE = 96, 70, 13  # heights
-LETTER, MOST_LINES = 6.3, 3  # width of a letter, and lines of a description
+WIDTH, MARGIN, GAP = 1240, 12, 12
+ROW, BOX, LINE = 112, 86, 13  # heights
+LETTER, MOST_LINES = 6.0, 4  # width of a letter, and lines of a description
 WIDEST = 420
 STYLE = (
     "text { font-family: Helvetica, Arial, sans-serif; text-anchor: middle; fill: #222 } "
-    ".name { font-size: 15px; font-weight: bold } .what { font-size: 11px; fill: #555 } "
+    ".name { font-size: 14px; font-weight: bold } .what { font-size: 11px; fill: #555 } "
     "rect.room { fill: #eef3f8; stroke: #0072B2; stroke-width: 1.2 } "
     "line { stroke: #777; stroke-width: 1.2; marker-end: url(#arrow) }"
 )

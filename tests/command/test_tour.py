@@ -3,6 +3,8 @@
 import os
 import re
 import shlex
+import shutil
+import socket
 import subprocess
 from pathlib import Path
 
@@ -41,7 +43,7 @@ def commands_in(document):
 
 
 def test_the_readmes_tour(shell, tmp_path):
-    (tour,) = commands_in("README.md")
+    tour, _ = commands_in("README.md")
     assert len(re.findall(r"^spclust", tour, re.M)) == 5
     done = shell(tour)
     assert done.returncode == 0, done.stderr
@@ -51,6 +53,20 @@ def test_the_readmes_tour(shell, tmp_path):
     assert (tmp_path / "labels.csv").read_text().startswith("row,label,typicality\n1,")
     for name in ("stream.csv", "labels.csv", "model.spc", "model.png"):
         assert (tmp_path / name).stat().st_size > 0
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+def test_the_readmes_service(shell, tmp_path):
+    _, live = commands_in("README.md")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (tmp_path / "stream.csv").write_text("x0,x1,class\n" + "1.5,2.0,0\n1.4,2.1,1\n" * 100)
+    live = live.replace("spclust serve", f"spclust serve --port {port}").replace("8765", str(port))
+    done = shell(f"{live}\nkill %1\nwait %1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == '{"rows":200,"bad_rows":0,"repeated":false}'
+    assert "stopped after 200 rows" in done.stderr
 
 
 def test_every_option_of_the_page_exists():

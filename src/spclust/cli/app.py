@@ -13,6 +13,7 @@ from spclust.cli.commands import (
     plot_command,
     predict,
     reproduce,
+    serve,
     watch,
 )
 from spclust.cli.options import BadRowCommand
@@ -48,6 +49,7 @@ app.command(epilog=info.EPILOG)(info.info)
 app.command(cls=BadRowCommand, epilog=plot_command.EPILOG)(plot_command.plot)
 app.command(epilog=merge_command.EPILOG)(merge_command.merge)
 app.command(cls=BadRowCommand, epilog=watch.EPILOG)(watch.watch)
+app.command(cls=BadRowCommand, epilog=serve.EPILOG)(serve.serve)
 app.command(epilog=generate.EPILOG)(generate.generate)
 app.command()(bench.bench)
 app.command()(reproduce.reproduce)

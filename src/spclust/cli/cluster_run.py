@@ -3,7 +3,7 @@
 import time
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Protocol
 
 from spclust.cli.checkpoints.checkpoint import (
     Checkpoint,
@@ -16,20 +16,15 @@ from spclust.cli.labels import Scores, label_table
 from spclust.cli.model_figure import draw, require_drawable
 from spclust.cli.model_options import new_model, track_by_default
 from spclust.cli.options import InputOptions, LabelOptions, RunOptions
-from spclust.cli.prepared_model import Preparation, PreparedModel
 from spclust.cli.progress import ProgressBar
+from spclust.cli.sources.file_source import FileSource
+from spclust.cli.sources.source import Source
 from spclust.persistence.atomic_file import write_whole
+from spclust.prepared_model import Preparation, PreparedModel
 from spclust.tables.bad_rows import BadRows, collection_path
-from spclust.tables.batches import Batch, ReadAhead, default_batch_size, in_batches
+from spclust.tables.batches import Batch, ReadAhead, default_batch_size
 from spclust.tables.chunks import Columns, Position
-from spclust.tables.inputs import file_sizes, require_followable
-from spclust.tables.readers import (
-    InputFiles,
-    choose_features,
-    extra_columns,
-    require_columns,
-    split_names,
-)
+from spclust.tables.readers import extra_columns
 from spclust.tables.writers import (
     RecordWriter,
     TableWriter,
@@ -39,9 +34,23 @@ from spclust.tables.writers import (
     require_writable,
 )
 
+_PACE = 0.25  # seconds between two observations for an observer
 _TRACK_EVERY = 1000  # default of --track-every with --events, in the mode of the paper
 # Options that do not influence the results: they may change when a run is resumed.
 _FREE = ("checkpoint", "every", "follow", "save", "plot", "read_bytes", "n_jobs")
+
+
+class Observer(Protocol):
+    """Somebody who is told what a run does."""
+
+    def began(self, prepared: PreparedModel) -> None:
+        """The run has a model, new or from a checkpoint, that may have learnt nothing yet."""
+
+    def learnt(self, batch: Batch, events: list[dict[str, Any]]) -> None:
+        """A batch was learnt."""
+
+    def saved(self, position: Position) -> None:
+        """A checkpoint was written."""
 
 
 class ClusterRun:
@@ -54,12 +63,18 @@ class ClusterRun:
         parameters: dict[str, Any],
         label_options: LabelOptions,
         run_options: RunOptions,
+        source: Source | None = None,
+        observer: Observer | None = None,
+        stop: StopSignal | None = None,
     ) -> None:
-        """Prepare a run; wrong options and files that cannot be written are refused at once."""
+        """Prepare a run; wrong options and files that cannot be written are refused at once.
+
+        The source is that of the files, unless another one is given. The observer is told of every
+        batch and of every checkpoint; for it, clusters are observed several times a second, unless
+        their events are written, too.
+        """
         if run_options.events is not None:
             track_by_default(parameters, _TRACK_EVERY)
-        if run_options.follow:
-            require_followable(paths, input_options.format)
         if run_options.checkpoint is not None and label_options.out is not None:
             require_truncatable(label_options.out, label_options.out_format)
         collected = collection_path(input_options.on_bad_row)
@@ -71,11 +86,12 @@ class ClusterRun:
         self._input, self._label, self._run = input_options, label_options, run_options
         warmup = run_options.warmup if run_options.standardise else 0
         self.prepared = PreparedModel(new_model(parameters), Preparation(()), warmup=warmup)
-        self.prepared.watched = run_options.events is not None
-        self.stop = StopSignal()
+        self._observer = observer
+        self._watch()
+        self.stop = stop or StopSignal()
         path = run_options.checkpoint
         self._checkpoint = None if path is None else CheckpointFile(str(path))
-        self._files = InputFiles(
+        self._source: Source = source or FileSource(
             paths,
             input_options.read_options(),
             follow=run_options.follow,
@@ -90,6 +106,14 @@ class ClusterRun:
         self._keep: tuple[str, ...] = ()
         self._out: TableWriter | None = None
         self._events: RecordWriter | None = None
+
+    def _watch(self) -> None:
+        """Let the model tell events, if they are wanted."""
+        prepared = self.prepared
+        prepared.watched = self._run.events is not None
+        by_rows = prepared.watched or prepared.model.track_every is not None
+        if self._observer is not None and not by_rows:
+            prepared.pace = _PACE
 
     def _all_settings(self, parameters: dict[str, Any]) -> dict[str, Any]:
         """Options that influence the results, as a checkpoint has them."""
@@ -109,19 +133,20 @@ class ClusterRun:
         """Read, learn, label and write until the inputs end or a signal arrives."""
         path = self._run.checkpoint
         lock = nullcontext() if path is None else checkpoint_lock(str(path))
-        with lock, self._files, ExitStack() as self._outputs:
+        with lock, self._source, ExitStack() as self._outputs:
             self._read_all(self._begin(), quiet=quiet)
 
     def _read_all(self, columns: Columns, *, quiet: bool) -> None:
-        size = self._run.batch or default_batch_size(len(columns.features))
+        if self._observer is not None:
+            self._observer.began(self.prepared)
+        size = self._run.batch or default_batch_size(max(1, len(columns.features)))
         warmup = 0 if self.prepared.has_learnt else self.prepared.warmup
-        batches = in_batches(self._files, columns, self._position, size=size, warmup=warmup)
+        batches = self._source.batches(columns, self._position, size=size, warmup=warmup)
 
         def given_up() -> bool:
-            return self.stop() and not self._run.follow
+            return self.stop() and not self._source.follows
 
-        sizes = file_sizes(self.paths)
-        total = None if sizes is None or self._run.follow else sum(sizes)
+        total = self._source.size()
         started, written = time.perf_counter(), self.rows
         task = f"checking the first {self.rows:,} rows" if self.rows else "reading"
         with (
@@ -168,20 +193,19 @@ class ClusterRun:
         return columns
 
     def _chosen_columns(self) -> Columns:
-        path, reader = self._files.first()
-        self._keep = split_names(self._label.keep, reader.names)
-        extra = extra_columns(self._label.label, self._keep)
-        require_columns(extra, reader, path)
-        features = choose_features(reader, path, self._input.columns, extra)
-        self.prepared.preparation = Preparation(features)
-        return Columns(features, extra)
+        columns, self._keep = self._source.choose(
+            self._input.columns, self._label.label, self._label.keep
+        )
+        self.prepared.preparation = Preparation(columns.features)
+        return columns
 
     def _resume(self, earlier: Checkpoint) -> Columns:
         warmup = self.prepared.warmup
         self.prepared = PreparedModel.from_bytes(earlier.model)
-        self.prepared.warmup, self.prepared.watched = warmup, self._run.events is not None
+        self.prepared.warmup = warmup
+        self._watch()
         self._position = earlier.position
-        self._files.ends = dict(enumerate(earlier.ends))
+        self._source.resume(earlier.ends)
         self.rows = self.resumed_at = int(earlier.counts["rows"])
         self.event_count = int(earlier.counts["events"])
         self.scores.restore(earlier.counts["scores"])
@@ -194,13 +218,15 @@ class ClusterRun:
         """Learn a batch, and write its labels, events and bad rows."""
         self.bad.add(batch.bad)
         if len(batch.values) and batch.end is not None:
-            with named_rows(self.paths[batch.end.file], batch.row):
-                self._learn(batch)
+            with named_rows(self.paths, batch.end.file, batch.row):
+                events = self._learn(batch)
+            if self._observer is not None:
+                self._observer.learnt(batch, events)
         self.rows += len(batch.values)
         if batch.end is not None:
             self._position, self._bad_state = batch.end, self.bad.state()
 
-    def _learn(self, batch: Batch) -> None:
+    def _learn(self, batch: Batch) -> list[dict[str, Any]]:
         prepared, label = self.prepared, self._label.label
         rows = prepared.prepare(batch.values)
         if self._out is None and label is None:
@@ -218,6 +244,7 @@ class ClusterRun:
         if self._events is not None:
             for event in events:
                 self._events.add(event)
+        return events
 
     def _save_checkpoint(self, model: bytes | None = None) -> None:
         """Replace the checkpoint after the outputs are on the disk; encode the model if needed."""
@@ -235,11 +262,13 @@ class ClusterRun:
             "keep": list(self._keep),
         }
         data = self.prepared.to_bytes() if model is None else model
-        position, ends = self._position, self._files.ends
-        known = [ends.get(number, Position(number)) for number in range(position.file)]
+        position = self._position
+        ends = self._source.ends_before(position)
         self._checkpoint.write(
-            Checkpoint(data, position, self.paths, known, self._settings, written, counts)
+            Checkpoint(data, position, self.paths, ends, self._settings, written, counts)
         )
+        if self._observer is not None:
+            self._observer.saved(position)
 
     def _end(self) -> None:
         """Write the last checkpoint, close the outputs, save the model and draw the figure."""

@@ -3,9 +3,10 @@
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from threading import Event, Thread
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 FAILED = 1  # data, files, models; Typer's own exit code for wrong options is 2
 INTERRUPTED = 130  # by Ctrl-C: 128 plus the number of the signal, as in shells
 PIPE_CLOSED = 141  # SIGPIPE
+_POLL = 0.5  # seconds
 
 
 class CommandError(Exception):
@@ -53,13 +55,20 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @contextmanager
-def named_rows(path: str, row: "Integers") -> Iterator[None]:
-    """Raise a ValueError about rows (n,), by number, as one that names them and their file."""
+def named_rows(paths: Sequence[str], last: int, row: "Integers") -> Iterator[None]:
+    """Raise a ValueError about rows as a CommandError that names them.
+
+    `row` (n,) are their numbers in all inputs; the last of them is in `paths[last]`.
+    """
     try:
         yield
     except ValueError as error:
-        place = f"row {row[0]:,}" if len(row) == 1 else f"rows {row[0]:,} to {row[-1]:,}"
-        raise CommandError(f"{path!r}, {place}: {error}") from error
+        rows = f"row {row[0]:,}" if len(row) == 1 else f"rows {row[0]:,} to {row[-1]:,}"
+        place = f"{paths[last]!r}, {rows}"
+        if len(paths) > 1:  # which are not numbers in that file, and may begin before it
+            end = "in" if len(row) == 1 else "the last of them in"
+            place = f"{rows.capitalize()} of all inputs, {end} {paths[last]!r}"
+        raise CommandError(f"{place}: {error}") from error
 
 
 def _missing_package(error: BaseException) -> str | None:
@@ -87,18 +96,34 @@ def _discard_output() -> None:
 class StopSignal:
     """True once SIGINT or SIGTERM has arrived while it was entered.
 
-    The first signal lets a run end in order; the second one has its usual effect, at once.
+    The first signal lets a run end in order; the second one has its usual effect, at once. It may
+    be entered within itself.
     """
 
     def __init__(self) -> None:
         self.number: int | None = None
+        self._depth = 0
         self._handlers: dict[int, Any] = {}
+        self._arrived = Event()
+        self._then: Callable[[], None] = lambda: None
 
     def __call__(self) -> bool:
         """True if a signal has arrived."""
         return self.number is not None
 
+    def then(self, call: Callable[[], None]) -> None:
+        """Call a function, which must not wait for anything, when a signal arrives."""
+        self._then = call
+
+    def wait(self) -> None:
+        """Wait for a signal, unless one has arrived."""
+        while not self() and not self._arrived.wait(_POLL):
+            continue
+
     def __enter__(self) -> Self:
+        self._depth += 1
+        if self() or self._depth > 1:
+            return self
         for number in (signal.SIGINT, signal.SIGTERM):
             self._handlers[number] = signal.signal(number, self._handle)
         return self
@@ -106,10 +131,15 @@ class StopSignal:
     def _handle(self, number: int, _: FrameType | None) -> None:
         self.number = number
         self._restore()
+        self._arrived.set()
+        Thread(target=self._then, daemon=True).start()  # it may need a lock that this thread has
 
     def _restore(self) -> None:
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
+        self._handlers = {}
 
     def __exit__(self, failure: object, *_: object) -> None:
-        self._restore()
+        self._depth -= 1
+        if not self._depth:
+            self._restore()

@@ -11,8 +11,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from spclust.cli.prepared_model import PreparedModel
 from spclust.cli.summary import column_head
+from spclust.prepared_model import PreparedModel
 from spclust.tables.table_error import printable
 
 _EVERY = 0.1  # seconds between two updates

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from spclust.array_types import Floats
 from spclust.cli.exit_codes import CommandError
-from spclust.cli.prepared_model import PreparedModel
+from spclust.prepared_model import PreparedModel
 from spclust.tables.table_error import printable
 
 

@@ -1,45 +1,16 @@
 """Results as tables for people and as JSON for scripts."""
 
 import json
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from spclust.cli.prepared_model import PreparedModel
 from spclust.tables.table_error import printable
 
 _MOST_COLUMNS = 6  # of centres, as many as fit on a terminal
 _MOST_ROWS = 30
-
-
-def records_of(
-    prepared: PreparedModel, what: Literal["clusters", "structures"]
-) -> list[dict[str, Any]]:
-    """A record for each cluster, or for each structure, oldest first, in the units of the data."""
-    table, preparation = prepared.model.describe(what), prepared.preparation
-    names = prepared.names()
-    table["centre"] = preparation.centres_in_units(table["centre"])
-    table["spread"] = preparation.deviations_in_units(table["spread"])
-    return [
-        {
-            name: (
-                dict(zip(names, column[i].tolist(), strict=True))
-                if column.ndim > 1
-                else _number(column[i])
-            )
-            for name, column in table.items()
-        }
-        for i in range(len(table["centre"]))
-    ]
-
-
-def _number(value: Any) -> Any:
-    """A number for JSON: None, that is null, if it is not finite."""
-    number = value.item()
-    return number if not isinstance(number, float) or np.isfinite(number) else None
 
 
 def table_of(records: list[dict[str, Any]]) -> Table:

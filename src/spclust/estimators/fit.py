@@ -59,11 +59,15 @@ def fit(
     gapless: bool,
     new: bool = False,
     tracked: bool = False,
+    observed: bool = True,
+    named: bool = True,
 ) -> None:
     """Learn the rows of X. Modified in place: model, which stays as it was if X is refused.
 
     They continue the stream of the model, if it has one, unless a `new` one is to begin, which is
-    tracked if `track_every` is set, or if `tracked` says so.
+    tracked if `track_every` is set, or if `tracked` says so. A tracked one is not `observed` if
+    that is left to the caller. Rows that are not `named` need no names of features, even if those
+    before them had some.
     """
     new = new or not model.__sklearn_is_fitted__()
     model._learner = None
@@ -71,8 +75,10 @@ def fit(
         validate_model(model)
     if not new:
         refuse_changes(model)
+    listener = vars(model).get("_listener")  # of a live page, which observes the clusters itself
+    observed = observed and (listener is None or model.track_every is not None)
     with features_kept_on_failure(model), notice.one_line():
-        rows = checked_rows(model, X, reset=new)
+        rows = checked_rows(model, X, reset=new, named=named)
         last_time = None if new else model._stream.clock
         learnt, columns = rows, dict[str, Any]()
         if t is not None or last_time is not None:
@@ -83,7 +89,7 @@ def fit(
         params = online_parameters(model, rows.shape[1])
         if new:
             stream = new_stream(params, rows.shape[1])
-            tracked |= model.track_every is not None
+            tracked |= model.track_every is not None or (params.automatic and listener is not None)
             tracker = new_tracker(stream) if tracked else None
         else:
             stream, tracker = model._fitted.stream, model._fitted.tracker
@@ -93,6 +99,8 @@ def fit(
             stream.told = getattr(model, "n_clusters", None)
         every = None
         if tracker is not None:
+            tracker.paced = not observed
+        if tracker is not None and observed:
             every = interval(model.track_every, stream, timed="t" in columns)
         if tracker is None or every is None:
             stream.learn(learnt, **columns)
@@ -111,6 +119,8 @@ def fit(
     model._fitted = Fitted(stream, tracker, last, first, built_with)
     model._learner = None
     model._valid = True
+    if listener is not None:
+        listener(rows)
 
 
 def refuse_changes(model: Any) -> None:

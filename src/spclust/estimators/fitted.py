@@ -78,7 +78,7 @@ class Fitted:
             )
         last = self.last_batch = last.found(self.stream, threads, measure)
         labels: Integers = structures[last.nearest]
-        if outlier_nlt is not None:
+        if outlier_nlt is not None and labels.size:
             if last.nlt is None or last.measure != measure:
                 raise AttributeError(
                     "labels_ cannot tell outliers, because outlier_nlt was another one when the "
@@ -94,8 +94,9 @@ class Fitted:
         return u
 
     def _interval(self, track_every: int | None) -> int | None:
-        timed = self.stream.clock is not None
-        return None if self.tracker is None else interval(track_every, self.stream, timed=timed)
+        if self.tracker is None or self.tracker.paced:
+            return None
+        return interval(track_every, self.stream, timed=self.stream.clock is not None)
 
     def point_learner(
         self, track_every: int | None, labels: Labels, access: Access

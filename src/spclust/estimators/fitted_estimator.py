@@ -1,6 +1,7 @@
 """Base class of estimators with a `Fitted`: fitted attributes, copies, pickles and files."""
 
 from copy import deepcopy
+from importlib import import_module
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator
@@ -9,7 +10,7 @@ from spclust.array_types import Floats, Integers
 from spclust.estimators import model_file, queries
 from spclust.estimators.fit import fit, online_parameters
 from spclust.estimators.fitted import Fitted, numbered
-from spclust.estimators.last_batch import SUPERSEDED
+from spclust.estimators.last_batch import SUPERSEDED, outlier_measure, threads
 from spclust.parameters import Params
 from spclust.persistence.atomic_file import AnyPath
 from spclust.stream.access import Access, PointLearner, learns, reads
@@ -17,6 +18,8 @@ from spclust.stream.mode import AnyStream
 from spclust.stream.structure_table import StructureTable
 from spclust.tracking.events import ClusterEvent
 from spclust.tracking.schedule import AnyTracker
+
+_OWN = ("_valid", "_listener")  # attributes that copies do not have
 
 
 class AccessSlot:
@@ -124,7 +127,7 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
     @learns
     def _learn_row(self, row: Floats, t: Any) -> None:
         """Learn one row (1, d) as `partial_fit` does; from then on, `learn_one` is fast."""
-        fit(self, row, t, gapless=False)
+        fit(self, row, t, gapless=False, named=False)
         self._fitted.last_batch = SUPERSEDED
         self._learner = self._point_learner()
 
@@ -135,7 +138,7 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
         """Save the model to a file, which is complete or, if anything fails, unchanged.
 
         A loaded model continues to the last bit as this one would: see `load`. The file has
-        parameters, features, the state and the labels of the last rows, but no points.
+        parameters, features, the state and the labels of the last rows, but not these rows.
         """
         model_file.save(self, path)
 
@@ -170,11 +173,27 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
     @reads
     def __getstate__(self) -> dict[str, Any]:
         """The state without caches and without rows of data."""
-        if hasattr(self, "_fitted") and self._fitted.last_batch.rows is not None:
-            if self._fitted.last_batch.seen == self._stream.seen:
-                self.labels_  # noqa: B018 - computed now: the rows are not kept
-            self._fitted.last_batch = self._fitted.last_batch._replace(rows=None)
-        return {name: value for name, value in vars(self).items() if name != "_valid"}
+        if hasattr(self, "_fitted"):
+            last = self._fitted.last_batch
+            if last.seen == self._stream.seen:  # what labels need of the rows, which are not kept
+                last = last.found(self._stream, threads(self), outlier_measure(self))
+            self._fitted.last_batch = last._replace(rows=None)
+        return {name: value for name, value in vars(self).items() if name not in _OWN}
+
+    def live(self, *, host: str = "127.0.0.1", port: int = 0) -> Any:
+        """Show the model on a page in a browser while this process goes on to use it.
+
+        The page has the last points, structures, clusters and events, as `spclust serve` shows
+        them; in the automatic mode clusters are tracked from now on, several times a second. It
+        can be read from this machine only, and needs `pip install 'spclust[live]'`.
+
+        Returns
+        -------
+        LivePage
+            Its `url` is the address; `close()` ends it, and so does the end of a `with` block.
+        """
+        # By name: a model opens its page, but does not depend on it.
+        return import_module("spclust.live.live_page").LivePage(self, host, port)
 
     def __copy__(self) -> Self:
         """A deep copy: two models that learn into one stream would both be wrong."""

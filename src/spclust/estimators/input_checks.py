@@ -1,7 +1,7 @@
 """Checks of rows: input becomes a finite float array, or an error of one sentence.
 
-Of NaN, of infinity, of another number of features. Files are checked by `tables.cells`, tables of
-Spark and Dask by `spark.row_reader` and `dask`.
+NaN, infinity and another number of features are refused. Files are checked by `tables.cells`,
+those of JSON by `tables.ndjson_reader`, tables of Spark and Dask by `spark.row_reader` and `dask`.
 """
 
 from collections.abc import Iterator
@@ -32,12 +32,16 @@ def features_kept_on_failure(estimator: Any) -> Iterator[None]:
         raise
 
 
-def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
+def checked_rows(estimator: Any, X: Any, *, reset: bool, named: bool = True) -> Rows:
     """X as a finite float array (n, d), float32 left as it is; names and width checked or noted.
 
-    With `reset` the features of X become those of the estimator, else they must agree with them.
+    With `reset` the features of X become those of the estimator, else they must agree with them:
+    in their names, too, if X is `named`.
     """
-    rows: Rows = X if not reset and _is_plain(X, estimator) else _validated(estimator, X, reset)
+    if not named and X.dtype.kind in "iub":
+        X = X.astype(np.float64)
+    plain = not reset and _is_plain(X, estimator, named)
+    rows: Rows = X if plain else _validated(estimator, X, reset)
     with np.errstate(over="ignore", invalid="ignore"):
         sum_is_finite = np.isfinite(np.sum(rows))  # fast, but a sum may overflow
     if not sum_is_finite:
@@ -48,17 +52,17 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
     return rows
 
 
-def _is_plain(X: Any, estimator: Any) -> bool:
+def _is_plain(X: Any, estimator: Any, named: bool) -> bool:
     """True if scikit-learn's checks, which take as long as 100 points, would find nothing.
 
-    X is an array of floats of the known width, and features have no names.
+    X is an array of floats of the known width, and features have no names, or need none.
     """
     return (
         type(X) is np.ndarray
         and X.dtype in _FLOATS
         and X.ndim == 2
         and X.shape == (max(len(X), 1), getattr(estimator, "n_features_in_", 0))
-        and not hasattr(estimator, "feature_names_in_")
+        and not (named and hasattr(estimator, "feature_names_in_"))
     )
 
 

@@ -63,7 +63,7 @@ class LastBatch(NamedTuple):
         return self._replace(rows=None, nearest=nearest, nlt=nlt, measure=measure)
 
 
-INTERRUPTED = LastBatch(None, None, NO_ROWS, np.empty(0))  # not learnt in full
+INTERRUPTED = LastBatch(None, None, NO_ROWS)  # not learnt in full
 SUPERSEDED = LastBatch(-1, None, NO_ROWS)  # points one by one, or another model, came after it
 
 

@@ -136,7 +136,7 @@ class SPCOutlierDetector(AccessSlot, OutlierMixin, BaseEstimator):  # type: igno
             model = SPC(**self._shared()).fit(rows, t=t)
             recent = _NO_SCORES
             if self._share() is not None:
-                recent = _scores(model, rows, threads(model))
+                recent = _scores(model, rows, threads(self))
         self.model_ = model
         # The offset is that of all rows; the last scores are kept for `partial_fit`.
         self.offset_ = self._offset(recent)
@@ -195,7 +195,7 @@ class SPCOutlierDetector(AccessSlot, OutlierMixin, BaseEstimator):  # type: igno
         """Log typicality (n,) of each row of X (n, d): 0 at most, higher is more normal."""
         check_is_fitted(self)
         rows = checked_rows(self, X, reset=False)
-        return _scores(self.model_, rows, threads(self.model_))
+        return _scores(self.model_, rows, threads(self))
 
     @reads
     def decision_function(self, X: Any) -> Floats:

@@ -16,7 +16,7 @@ from spclust.inspection.findings import Finding
 from spclust.parameters import EPS_OF_THE_PAPER, is_automatic, resolved_outlier_nlt, validate
 from spclust.stream.access import learns, reads
 from spclust.tracking.events import ClusterEvent
-from spclust.tracking.schedule import AnyTracker, new_tracker
+from spclust.tracking.schedule import AnyTracker, interval, new_tracker
 
 
 def fitted(model: Any, attribute: str) -> Fitted:
@@ -129,16 +129,16 @@ def clustering(
     validate({name: value for name, value in given.items() if value is not None}, "clustering")
     if sum(cut is not None for cut in (eps, nlt, n_clusters)) > 1:
         raise ValueError("clustering takes one of eps, nlt and n_clusters.")
-    limit = None
-    if eps is not None and model._stream.automatic:
-        limit, min_samples = model._stream.limit_of_eps(float(eps)), min_samples or 1
-    if nlt is not None:
-        limit = model._stream.limit_of_nlt(nlt)
-    if n_clusters is not None and model._stream.automatic:
-        labels: Integers = model._stream.told_clusters(n_clusters)
+    stream, limit = model._stream, None
+    if n_clusters is not None and stream.automatic:
+        labels: Integers = stream.told_clusters(n_clusters)
         return labels
+    if eps is not None and not (stream.automatic and eps == "auto"):
+        limit = stream.limit_of_eps(EPS_OF_THE_PAPER if eps == "auto" else float(eps))
+    if nlt is not None:
+        limit = stream.limit_of_nlt(nlt)
     if n_clusters is not None:
-        limit, min_samples = model._stream.limit_of_count(n_clusters), 1
+        limit, min_samples = stream.limit_of_count(n_clusters), 1
     return structure_labels(model, eps, min_samples, limit)
 
 
@@ -158,11 +158,11 @@ def describe(model: Any, what: str, as_: str) -> Any:
 
 
 @reads
-def diagnose(model: Any) -> list[Finding]:
-    """Findings about the model: see `SPC.diagnose`."""
+def diagnose(model: Any, names: list[str] | None = None) -> list[Finding]:
+    """Findings about the model: see `SPC.diagnose`; `names` are those of the features."""
     check_is_fitted(model)
     eps = EPS_OF_THE_PAPER if model.eps == "auto" else model.eps
-    return findings(model._stream, structure_labels(model), feature_names(model), eps)
+    return findings(model._stream, structure_labels(model), names or feature_names(model), eps)
 
 
 def watch(model: Any, batches: Iterable[Any]) -> Iterator[ClusterEvent]:
@@ -179,6 +179,32 @@ def watch(model: Any, batches: Iterable[Any]) -> Iterator[ClusterEvent]:
         model._access.learn(fit, model, batch, None, gapless=False, tracked=True)
         new = tracker(model, "watch").noticed - before
         yield from model.events_[-new:] if new else ()
+
+
+def learn_unobserved(model: Any, X: Any) -> None:
+    """Learn rows in the automatic mode and track the clusters; `observe` is left to the caller."""
+    track(model)
+    model._access.learn(fit, model, X, None, gapless=False, tracked=True, observed=False)
+
+
+def track(model: Any) -> None:
+    """Track the clusters of a model in the automatic mode from now on, if it is fitted."""
+    if model.__sklearn_is_fitted__() and model._tracker is None:
+        _track(model)
+
+
+@reads
+def observe(model: Any) -> list[ClusterEvent]:
+    """Observe the clusters of a tracked model in the automatic mode; return what has happened.
+
+    Nothing, if hardly a point was learnt since the last observation.
+    """
+    stream, known = model._stream, tracker(model, "observe")
+    every = interval(model.track_every, stream, timed=stream.clock is not None)
+    if every is None or stream.seen - known.observed_at < every:
+        return []
+    found: list[ClusterEvent] = known.observe(stream)
+    return found
 
 
 @learns

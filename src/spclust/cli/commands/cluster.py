@@ -87,8 +87,6 @@ def _report(run: "ClusterRun", options: LabelOptions, *, as_json: bool, quiet: b
 
 def _record(run: "ClusterRun") -> dict[str, Any]:
     """The summary."""
-    from spclust.cli.summary import records_of
-
     prepared, learnt = run.prepared, run.rows - run.resumed_at
     fitted = prepared.has_learnt
     return {
@@ -103,7 +101,7 @@ def _record(run: "ClusterRun") -> dict[str, Any]:
         "scores": run.scores.means(),
         "stopped": run.stop(),
         "structures": len(prepared.model.clustering()) if fitted else 0,
-        "clusters": records_of(prepared, "clusters") if fitted else [],
+        "clusters": prepared.records("clusters") if fitted else [],
     }
 
 

@@ -25,12 +25,12 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
 ) -> None:
     """Show the clusters of a saved model, its parameters, and possible problems."""
-    from spclust.cli.prepared_model import PreparedModel
-    from spclust.cli.summary import print_json, print_table, records_of, table_of
+    from spclust.cli.summary import print_json, print_table, table_of
+    from spclust.prepared_model import PreparedModel
 
     prepared = PreparedModel.load(model)
     spc, preparation = prepared.model, prepared.preparation
-    clusters, parts = records_of(prepared, "clusters"), records_of(prepared, "structures")
+    clusters, parts = prepared.records("clusters"), prepared.records("structures")
     findings = spc.diagnose()
     parameters = spc.get_params()
     if as_json:

@@ -31,8 +31,8 @@ def merge(
     ] = "concurrent",
 ) -> None:
     """Merge models of shards, or of successive parts, of one stream into one model."""
-    from spclust.cli.prepared_model import PreparedModel
     from spclust.estimators.model_merge import merge_all
+    from spclust.prepared_model import PreparedModel
 
     loaded = [PreparedModel.load(path) for path in models]
     first = loaded[0].preparation

@@ -12,7 +12,7 @@ from spclust.tables.table_error import printable
 
 if TYPE_CHECKING:
     from spclust.array_types import Floats
-    from spclust.cli.prepared_model import PreparedModel
+    from spclust.prepared_model import PreparedModel
 
 EPILOG = """
 **Examples**
@@ -36,7 +36,7 @@ def plot(
 ) -> None:
     """Draw the structures and clusters of a saved model of two columns."""
     from spclust.cli.model_figure import draw, require_drawable
-    from spclust.cli.prepared_model import PreparedModel
+    from spclust.prepared_model import PreparedModel
 
     prepared = PreparedModel.load(model)
     require_drawable(prepared.model.n_features_in_)

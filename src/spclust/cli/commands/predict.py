@@ -9,7 +9,7 @@ from spclust.cli.exit_codes import CommandError, guarded, named_rows
 from spclust.cli.options import InputOptions, LabelOptions, grouped
 
 if TYPE_CHECKING:
-    from spclust.cli.prepared_model import PreparedModel
+    from spclust.prepared_model import PreparedModel
     from spclust.tables.readers import Reader
 
 EPILOG = """
@@ -45,8 +45,8 @@ def predict(
     Labels go to standard output as CSV, unless --out names a file.
     """
     from spclust.cli.labels import Scores, label_table
-    from spclust.cli.prepared_model import PreparedModel
     from spclust.cli.summary import print_json
+    from spclust.prepared_model import PreparedModel
     from spclust.tables.bad_rows import BadRows, collection_path
     from spclust.tables.batches import ReadAhead, default_batch_size, in_batches
     from spclust.tables.chunks import Columns, Position
@@ -80,7 +80,7 @@ def predict(
                 bad.add(part.bad)
                 if not len(part.values) or part.end is None:
                     continue
-                with named_rows(files.paths[part.end.file], part.row):
+                with named_rows(paths, part.end.file, part.row):
                     rows = prepared.prepare(part.values)
                     labels = spc.predict(rows)
                 if label is not None:

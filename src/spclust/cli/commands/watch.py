@@ -45,7 +45,7 @@ def watch(
     If the output is not a terminal, events are printed as lines instead.
     """
     from spclust.cli.live_table import LiveTable
-    from spclust.cli.prepared_model import Preparation, PreparedModel
+    from spclust.prepared_model import Preparation, PreparedModel
     from spclust.tables.bad_rows import BadRows, collection_path
     from spclust.tables.batches import ReadAhead, in_batches
     from spclust.tables.chunks import Columns, Position
@@ -76,7 +76,7 @@ def watch(
             for part in ahead:
                 bad.add(part.bad)
                 if len(part.values) and part.end is not None:
-                    with named_rows(paths[part.end.file], part.row):
+                    with named_rows(paths, part.end.file, part.row):
                         events = prepared.learn(prepared.prepare(part.values))
                     rows += len(part.values)
                     table.show(rows, events)

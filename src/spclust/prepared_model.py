@@ -3,22 +3,22 @@
 `SPC.load` reads the same files and ignores the header's entry about columns and standardisation.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from threading import Lock
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
 from spclust.array_types import Floats, Integers
-from spclust.cli.exit_codes import CommandError
 from spclust.persistence.atomic_file import AnyPath, write_whole
-from spclust.persistence.container import RefusedError, decode, encode
-from spclust.persistence.saved_file import read_saved
+from spclust.persistence.container import RefusedError, decode, encode, read_saved
 
 if TYPE_CHECKING:
     from spclust.estimators.spc import SPC
     from spclust.tracking.events import ClusterEvent
 
 _ENTRY = "prepared_by_command"  # of the header of a saved model
-_DAMAGED = "The file's entry about its columns is damaged."
+_DAMAGED = "its entry about columns is damaged"
 
 
 class Preparation(NamedTuple):
@@ -71,7 +71,7 @@ class Preparation(NamedTuple):
 
     @classmethod
     def from_plain(cls, plain: Any) -> Self:
-        """The preparation that `as_plain` wrote; CommandError if it is damaged."""
+        """The preparation that `as_plain` wrote; RefusedError if it is damaged."""
         try:
             columns = tuple(str(name) for name in plain["columns"])
             if plain["centre"] is None:
@@ -83,7 +83,7 @@ class Preparation(NamedTuple):
             if not sound or centre.shape != (len(columns),) or deviation.shape != centre.shape:
                 raise ValueError
         except (KeyError, TypeError, ValueError):
-            raise CommandError(_DAMAGED) from None
+            raise RefusedError(_DAMAGED) from None
         return cls(columns, centre, deviation)
 
 
@@ -94,6 +94,9 @@ class PreparedModel:
         self.model, self.preparation = model, preparation
         self.warmup = warmup  # rows by which to standardise; 0: no standardisation
         self.watched = False  # True if events are wanted, whatever `track_every` is
+        self.pace: float | None = None  # seconds between two observations, if no rows are counted
+        self._observed = 0.0  # time of the last one
+        self._lock = Lock()  # of learning and observing
 
     @property
     def has_learnt(self) -> bool:
@@ -112,10 +115,30 @@ class PreparedModel:
 
     def learn(self, rows: Floats) -> list[dict[str, Any]]:
         """Learn rows, in the units of the model; return records of events."""
+        if self.pace is not None:
+            from spclust.estimators.queries import learn_unobserved
+
+            with self._lock:
+                learn_unobserved(self.model, rows)
+            return self.observe()
         if self.watched or self.model.track_every is not None:
-            return [self._event_record(event) for event in self.model.watch([rows])]
+            return [self.event_record(event) for event in self.model.watch([rows])]
         self.model.partial_fit(rows)
         return []
+
+    def observe(self) -> list[dict[str, Any]]:
+        """Observe the clusters if the last time is long enough ago; return records of events.
+
+        Any thread may do that, beside the one that learns.
+        """
+        from spclust.estimators.queries import observe
+
+        with self._lock:
+            now = monotonic()
+            if self.pace is None or not self.has_learnt or now - self._observed < self.pace:
+                return []
+            self._observed = now
+            return [self.event_record(event) for event in observe(self.model)]
 
     def learn_and_label(
         self, rows: Floats, *, before: bool
@@ -129,7 +152,7 @@ class PreparedModel:
         events = self.learn(rows)
         return (self.model.labels_ if labels is None else labels), events
 
-    def _event_record(self, event: "ClusterEvent") -> dict[str, Any]:
+    def event_record(self, event: "ClusterEvent") -> dict[str, Any]:
         """An event as a JSON object, with its centre in the units of the data."""
         centre = self.preparation.centres_in_units(np.array([event.centre]))[0]
         return {
@@ -139,6 +162,29 @@ class PreparedModel:
             "after": list(event.after),
             "centre": dict(zip(self.preparation.columns, centre.tolist(), strict=True)),
         }
+
+    def diagnose(self) -> list[str]:
+        """What `SPC.diagnose` says, with the names of the columns."""
+        from spclust.estimators.queries import diagnose
+
+        return [str(finding) for finding in diagnose(self.model, self.names())]
+
+    def records(self, what: Literal["clusters", "structures"]) -> list[dict[str, Any]]:
+        """A record for each cluster, or for each structure, oldest first, in units of the data."""
+        table, names = self.model.describe(what), self.names()
+        table["centre"] = self.preparation.centres_in_units(table["centre"])
+        table["spread"] = self.preparation.deviations_in_units(table["spread"])
+        return [
+            {
+                name: (
+                    dict(zip(names, column[i].tolist(), strict=True))
+                    if column.ndim > 1
+                    else _finite(column[i].item())
+                )
+                for name, column in table.items()
+            }
+            for i in range(len(table["centre"]))
+        ]
 
     def to_bytes(self) -> bytes:
         """The bytes of `SPC.to_bytes`, with the names of the features and the preparation."""
@@ -161,7 +207,7 @@ class PreparedModel:
         if header.get(_ENTRY) is not None:
             preparation = Preparation.from_plain(header[_ENTRY])
             if len(preparation.columns) != model.n_features_in_:
-                raise CommandError(_DAMAGED)
+                raise RefusedError(_DAMAGED)
         # The command passes arrays without names, whose columns it has put in order by name.
         if hasattr(model, "feature_names_in_"):
             del model.feature_names_in_
@@ -173,13 +219,18 @@ class PreparedModel:
 
     @classmethod
     def load(cls, path: str) -> Self:
-        """The model in a file; CommandError, which names the file, if there is none in it."""
+        """The model in a file; ValueError, which names the file, if there is none in it."""
         try:
             return cls.from_bytes(read_saved(path))
         except RefusedError as error:
-            raise CommandError(f"Cannot load {path!r}: {error}.") from None
-        except (ValueError, CommandError) as error:
+            raise ValueError(f"Cannot load {path!r}: {error}.") from None
+        except ValueError as error:
             text = str(error).replace(
                 "Cannot load a model from these bytes", f"Cannot load {path!r}"
             )
-            raise CommandError(text) from None
+            raise ValueError(text) from None
+
+
+def _finite(number: Any) -> Any:
+    """A number for JSON: None, that is null, if it is not finite."""
+    return number if not isinstance(number, float) or np.isfinite(number) else None

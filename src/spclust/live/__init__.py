@@ -1,0 +1,1 @@
+"""A service around a model that learns: a page that shows it, and HTTP to ask it."""

@@ -1,0 +1,1 @@
+"""What is posted: bodies, the journal on the disk, and the way to the learner."""

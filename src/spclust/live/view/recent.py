@@ -1,0 +1,106 @@
+"""What a stream brought lately: some of its rows, its events, and how it went second by second."""
+
+import threading
+import time
+from collections import Counter, deque
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spclust.array_types import Floats, Integers, Rows
+
+_POINTS = 400  # rows that are remembered
+_AT_ONCE = 100  # rows of one batch that are remembered
+_NUMBERS = 200_000  # in all of these, which limits the memory for wide tables
+_EVENTS = 500
+_SECONDS = 600
+
+
+class Sample(NamedTuple):
+    """Some of the newest rows, oldest first."""
+
+    values: Floats  # (n, d) in the units of the data
+    number: Integers  # (n,) of each row in the stream, from 1
+
+    def since(self, row: int) -> "Sample":
+        """Those after a row."""
+        start = int(np.searchsorted(self.number, row, side="right"))
+        return Sample(self.values[start:], self.number[start:])
+
+
+class Recent:
+    """Rows, events and counters of a stream, which its learner adds and others read."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._samples: deque[Sample] = deque()
+        self._sampled = 0
+        self._events: deque[dict[str, Any]] = deque(maxlen=_EVENTS)
+        self.events_told = 0
+        self.kinds: Counter[str] = Counter()
+        self.rows = 0  # learnt in this process
+        self.last_row: float | None = None  # time of the last one
+
+    def add(self, values: Rows, last: int, events: list[dict[str, Any]]) -> None:
+        """Add rows (n, d) that were learnt, the last of which has a number, and their events."""
+        n, d = values.shape
+        most = max(1, min(_AT_ONCE, _NUMBERS // max(d, 1)))
+        chosen = np.arange(n) if n <= most else np.linspace(0, n - 1, most).astype(np.int64)
+        sample = Sample(np.asarray(values[chosen], dtype=np.float64), last - n + 1 + chosen)
+        now = time.time()
+        with self._lock:
+            self.rows += n
+            self.last_row = now
+            self._samples.append(sample)
+            self._sampled += len(chosen)
+            limit = max(1, min(_POINTS, _NUMBERS // max(d, 1)))
+            while self._sampled - len(self._samples[0].number) >= limit:
+                self._sampled -= len(self._samples.popleft().number)
+        self.add_events(events)
+
+    def add_events(self, events: list[dict[str, Any]]) -> None:
+        """Add events, which get numbers."""
+        now = round(time.time(), 3)
+        with self._lock:
+            for event in events:
+                self.events_told += 1
+                self.kinds[event["event"]] += 1
+                self._events.append({"number": self.events_told, **event, "time": now})
+
+    def sample(self) -> Sample | None:
+        """The rows that are remembered; None if there are none."""
+        with self._lock:
+            samples = list(self._samples)
+        if not samples:
+            return None
+        values, numbers = zip(*samples, strict=True)
+        kept = slice(-_POINTS, None)
+        return Sample(np.concatenate(values)[kept], np.concatenate(numbers)[kept])
+
+    def events(self, since: int = 0, most: int | None = None) -> list[dict[str, Any]]:
+        """Events after one with a number, oldest first; the last ones if there are more."""
+        with self._lock:
+            found = [event for event in self._events if event["number"] > since]
+        return found if most is None else found[-most:]
+
+
+class History:
+    """A few numbers for each of the last seconds."""
+
+    NAMES = ("time", "rate", "memory", "clusters", "outlier_share")
+
+    def __init__(self) -> None:
+        self._seconds: deque[tuple[Any, ...]] = deque(maxlen=_SECONDS)
+
+    def add(self, *numbers: Any) -> None:
+        """Add a second: the numbers of `NAMES`."""
+        self._seconds.append(numbers)
+
+    def last_time(self) -> float:
+        """Time of the last second; 0 if there is none."""
+        return float(self._seconds[-1][0]) if self._seconds else 0.0
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The numbers by name, oldest first."""
+        rows = list(self._seconds)
+        return {name: [row[i] for row in rows] for i, name in enumerate(self.NAMES)}
