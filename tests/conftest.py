@@ -30,6 +30,9 @@ SLOW = (
     "tests/command/test_pipes.py",
     "tests/command/test_terminal.py",
     "tests/command/test_tour.py",
+    "tests/live/test_attacks.py",
+    "tests/live/test_http.py",
+    "tests/live/test_kills.py",
     "tests/jit/test_notice.py",
     "tests/jit/test_cache.py::test_a_change_in_a_part",
     "tests/jit/test_cache.py::test_a_file_system",
@@ -105,6 +108,10 @@ PROGRAMS = (  # these start programs, which take long
     "tests/spark/test_failures.py",
     "tests/reproduce/test_command.py",
     COMMANDS[0],
+    "tests/live/test_attacks.py",  # these have a service for all tests of a file
+    "tests/live/test_http.py",
+    "tests/live/test_kills.py",
+    "tests/live/test_page.py",
     "tests/spark/test_java.py",
     "tests/jit/test_first_fit.py",
     "tests/jit/test_compilation.py",
@@ -112,9 +119,7 @@ PROGRAMS = (  # these start programs, which take long
 LONGEST = "tests/spark/"
 # At the end, one of these would be waited for.
 LONG = ("tests/tracking/test_comparison.py", "tests/test_work.py")
-# Its server was seen to refuse connections late in a process that had run many other tests.
-SERVED = "tests/test_published.py"
-GROUPS = (*PROGRAMS, LONGEST, SERVED, "tests/test_glossary.py", "tests/test_walkthrough.py")
+GROUPS = (*PROGRAMS, LONGEST, "tests/test_glossary.py", "tests/test_walkthrough.py")
 # Files of these folders compile parts of kernels for themselves, anew in each process.
 OF_PARTS = ("tests/algorithm/", "tests/covariance/", "tests/numerics/")
 TESTS_BEFORE_PROGRAMS = 100  # in which the other kernels are compiled
@@ -137,7 +142,7 @@ def pytest_collection_modifyitems(items):
     programs = [item for item in items if group_of(item.nodeid) in PROGRAMS]
     programs.sort(key=lambda item: PROGRAMS.index(group_of(item.nodeid)))
     others = [item for item in items if group_of(item.nodeid) not in (*PROGRAMS, LONGEST)]
-    first = (SERVED, KERNELS, *LONG)
+    first = (KERNELS, *LONG)
     others.sort(key=lambda item: [not item.nodeid.startswith(start) for start in first])
     at = TESTS_BEFORE_PROGRAMS
     items[:] = [*longest, *others[:at], *programs, *others[at:]]

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import numpy as np
@@ -130,6 +131,7 @@ def test_without_the_published_files_the_report_says_so_loudly(tmp_path, monkeyp
     for name, value in {**nowhere, **NO_NETWORK}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(runs, "_experiments", {})  # as in a new process
+    monkeypatch.setattr(urllib.request, "_opener", None)  # which keeps the proxies it was made with
     only = ("--only", "aggregation", "--seeds", 1, "--jobs", 1, "--out", tmp_path / "out")
     run("reproduce", *only)
     text = (tmp_path / "out" / "report.md").read_text()
