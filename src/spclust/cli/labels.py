@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from spclust.array_types import Floats, Integers
 from spclust.cli.options import LabelOptions
-from spclust.estimators.queries import outlier_limit
+from spclust.estimators.queries import has_ids_of_its_own, lasting_ids, outlier_limit
 
 if TYPE_CHECKING:
     from spclust.estimators.spc import SPC
@@ -29,6 +29,8 @@ def label_table(
     columns = {"row": pa.array(number)}
     columns.update({name: extra[name] for name in keep})
     columns["label"] = pa.array(labels)
+    if has_ids_of_its_own(model):
+        columns["id"] = pa.array(lasting_ids(model, labels))
     if options.typicality or options.outlier:
         scores = model.score_samples(rows)
         if options.typicality:

@@ -29,6 +29,15 @@ class InputOptions:
             rich_help_panel=_READING,
         ),
     ] = None
+    time: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of times, numbers or dates, that never go backwards: influence fades with "
+            "time, not with rows (--half-life 10m). It is not clustered by.",
+            rich_help_panel=_READING,
+        ),
+    ] = None
     format: Annotated[
         Format | None,
         typer.Option(
@@ -77,6 +86,7 @@ class InputOptions:
             header=self.header,
             encoding=self.encoding,
             read_bytes=self.read_bytes,
+            time=self.time,
         )
 
 

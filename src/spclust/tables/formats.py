@@ -32,6 +32,7 @@ class ReadOptions:
     header: bool | None = None  # of CSV; None: there is one unless the first row is all numbers
     encoding: str = "utf-8"  # of text
     read_bytes: int = 1_000_000  # bytes of text that are parsed at a time
+    time: str | None = None  # column of times
 
 
 _BY_ENDING = {

@@ -191,7 +191,7 @@ class InputFiles:
         path, reader = self.paths[number], self._open(number)
         row, offset, known = 0, -1, RowDigest()
         if reader.names:
-            require_columns((*columns.features, *columns.extra), reader, path)
+            require_columns(columns.read, reader, path)
         with named_errors(path):
             for chunk in reader.chunks(columns, since) if reader.names else ():
                 if chunk is None:
@@ -233,6 +233,28 @@ def split_names(given: Sequence[str] | None, names: Sequence[str]) -> tuple[str,
 def extra_columns(label: str | None, keep: Sequence[str]) -> tuple[str, ...]:
     """Columns to read besides the features: the label and those to keep."""
     return tuple(dict.fromkeys((*([label] if label else []), *keep)))
+
+
+def choose_columns(
+    reader: Reader,
+    path: str,
+    given: Sequence[str] | None,
+    extra: tuple[str, ...],
+    time: str | None,
+) -> Columns:
+    """Columns to read: those to cluster by, others as text, and that of times, if one is named.
+
+    Times are numbers if the column is one of numbers, and else dates.
+    """
+    require_columns((*extra, *([] if time is None else [time])), reader, path)
+    others = extra if time is None else (*extra, time)
+    features = choose_features(reader, path, given, others)
+    if time is None:
+        return Columns(features, extra)
+    if time in features:
+        raise TableOptionError(f"--columns and --time both name {time!r}: leave it out of one.")
+    with named_errors(path):
+        return Columns(features, extra, time, dated=time not in reader.numeric_columns())
 
 
 def choose_features(

@@ -6,6 +6,7 @@ of earlier versions have no digests: what they know of inputs and outputs is the
 
 import os
 import shutil
+from collections.abc import Container, Iterable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -114,6 +115,16 @@ def _decoded(path: str) -> Checkpoint:
         raise CommandError(
             f"Cannot go on from {path!r}: {error}. Name another file, or remove it to start anew."
         ) from None
+
+
+def settings_of(groups: Iterable[dict[str, Any]], free: Container[str]) -> dict[str, Any]:
+    """Options as a checkpoint has them, but those that are free to change."""
+    return {
+        name: None if value is None else str(value)
+        for group in groups
+        for name, value in group.items()
+        if name not in free
+    }
 
 
 def require_same_run(

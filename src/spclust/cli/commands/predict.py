@@ -67,8 +67,10 @@ def predict(
         keep = split_names(label_options.keep, reader.names)
         label = label_options.label
         extra = extra_columns(label, keep)
-        features = _features(prepared, reader, path, input_options.columns, extra)
-        require_columns((*features, *extra), reader, path)
+        others = extra if input_options.time is None else (*extra, input_options.time)
+        require_columns(others, reader, path)
+        features = _features(prepared, reader, path, input_options.columns, others)
+        require_columns(features, reader, path)
         bad, scores, count = BadRows(input_options.on_bad_row), Scores(), 0
         outputs.callback(bad.close)
         out = open_writer(label_options.out or "-", label_options.out_format)

@@ -10,9 +10,8 @@ from spclust.tables.formats import ReadOptions
 from spclust.tables.inputs import file_sizes, require_followable
 from spclust.tables.readers import (
     InputFiles,
-    choose_features,
+    choose_columns,
     extra_columns,
-    require_columns,
     split_names,
 )
 
@@ -31,7 +30,7 @@ class FileSource:
     ) -> None:
         if follow:
             require_followable(paths, options.format)
-        self.names, self.follows = paths, follow
+        self.names, self.follows, self._time = paths, follow, options.time
         self._files = InputFiles(paths, options, follow=follow, stopped=stopped, digests=digests)
 
     def __enter__(self) -> Self:
@@ -47,8 +46,7 @@ class FileSource:
         path, reader = self._files.first()
         kept = split_names(keep, reader.names)
         extra = extra_columns(label, kept)
-        require_columns(extra, reader, path)
-        return ChosenColumns(Columns(choose_features(reader, path, given, extra), extra), kept)
+        return ChosenColumns(choose_columns(reader, path, given, extra, self._time), kept)
 
     def resume(self, ends: list[Position]) -> None:
         """Check files that were read to their ends before."""
