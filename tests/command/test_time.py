@@ -180,7 +180,8 @@ def test_a_resumed_run_is_that_of_an_uninterrupted_one(tmp_path, kind):
                 *("--warmup", 500, "--read-bytes", 20_000),
             )
         names = ("l.csv", "e.ndjson", "bad.ndjson", "m.spc")
-        found.append([(folder / each).read_bytes().replace(str(folder).encode(), b"") for each in names])
+        here = str(folder).encode()
+        found.append([(folder / each).read_bytes().replace(here, b"") for each in names])
     assert found[0] == found[1]
     assert found[0][2].count(b"\n") == 5
 

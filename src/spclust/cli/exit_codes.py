@@ -1,5 +1,6 @@
 """How a command ends: one sentence for an error, an orderly end for a signal, an exit code."""
 
+import logging
 import os
 import signal
 import sys
@@ -21,6 +22,8 @@ FAILED = 1  # data, files, models; Typer's own exit code for wrong options is 2
 INTERRUPTED = 130  # by Ctrl-C: 128 plus the number of the signal, as in shells
 PIPE_CLOSED = 141  # SIGPIPE
 _POLL = 0.5  # seconds
+
+_logger = logging.getLogger("spclust.cli")
 
 
 class CommandError(Exception):
@@ -46,7 +49,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         ) as error:
             if os.environ.get("SPCLUST_TRACEBACK"):  # for developers of the command
                 raise
-            say(_missing_package(error) or sentence_of(error))
+            say(_missing_package(error) or sentence_of(error), logging.ERROR)
             raise typer.Exit(FAILED) from None
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None
@@ -78,9 +81,9 @@ def _missing_package(error: BaseException) -> str | None:
     return None
 
 
-def say(sentence: str) -> None:
-    """Print a sentence on standard error, in one line."""
-    typer.echo(f"spclust: {printable(sentence)}", err=True)
+def say(sentence: str, level: int = logging.INFO) -> None:
+    """Write a sentence on standard error, in one line."""
+    _logger.log(level, "%s", sentence)
 
 
 def _discard_output() -> None:

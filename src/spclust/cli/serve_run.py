@@ -39,7 +39,7 @@ class PostedRun(ClusterRun):
         found = super()._in_order(batch)
         late = len(batch.values) - len(found.values)
         if late and self._input.on_bad_row == "stop":
-            say(f"left out {late:,} posted rows whose time goes backwards.")
+            say(f"left out {late:,} posted rows whose time goes backwards.", logging.WARNING)
             return found._replace(bad=batch.bad)
         return found
 
@@ -47,7 +47,10 @@ class PostedRun(ClusterRun):
         finite = np.isfinite(self.prepared.prepare(batch.values))
         good: Booleans = np.asarray(finite.all(axis=1))
         if not good.all():
-            say(f"left out {np.sum(~good):,} posted rows that are too large to be standardised.")
+            say(
+                f"left out {np.sum(~good):,} posted rows that are too large to be standardised.",
+                logging.WARNING,
+            )
             batch = batch.kept(good)
         return super()._learn(batch) if good.any() else []
 
@@ -118,7 +121,10 @@ class ServeRun:
             return None
         journal = Journal(checkpoint.parent / _JOURNAL)
         if journal.cut_off:
-            say(f"left out {journal.cut_off:,} bytes of posted rows that were never accepted.")
+            say(
+                f"left out {journal.cut_off:,} bytes of posted rows that were never accepted.",
+                logging.WARNING,
+            )
         return journal
 
     def _bad_rows(self) -> int:
@@ -132,7 +138,6 @@ class ServeRun:
 
     def __call__(self) -> None:
         """Learn and answer until a signal arrives; a file that ends is still answered for."""
-        logging.basicConfig(format="spclust: %(message)s", level=logging.WARNING)
         with ExitStack() as stack:
             try:
                 server = HttpServer(self._app, self._host, self._port)

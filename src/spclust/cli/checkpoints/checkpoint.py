@@ -4,6 +4,7 @@ The file has the format of saved models; the bytes of the model are one of its a
 of earlier versions have no digests: what they know of inputs and outputs is then not checked.
 """
 
+import logging
 import os
 import shutil
 from collections.abc import Container, Iterable
@@ -54,7 +55,10 @@ class CheckpointFile:
                 found = _decoded(self._previous)
             except (CommandError, OSError):
                 raise error from None
-            say(f"{self.path!r} is damaged: going on from the one before, {self._previous!r}.")
+            say(
+                f"{self.path!r} is damaged: going on from the one before, {self._previous!r}.",
+                logging.WARNING,
+            )
         else:
             self._is_sound = True
         return found
