@@ -7,6 +7,7 @@ import typer
 from spclust.cli.commands import (
     bench,
     cluster,
+    compare_command,
     generate,
     info,
     merge_command,
@@ -49,6 +50,7 @@ app.command(cls=BadRowCommand, epilog=predict.EPILOG)(shared(predict.predict))
 app.command(epilog=info.EPILOG)(shared(info.info))
 app.command(cls=BadRowCommand, epilog=plot_command.EPILOG)(shared(plot_command.plot))
 app.command(epilog=merge_command.EPILOG)(shared(merge_command.merge))
+app.command(epilog=compare_command.EPILOG)(shared(compare_command.compare))
 app.command(cls=BadRowCommand, epilog=watch.EPILOG)(shared(watch.watch))
 app.command(cls=BadRowCommand, epilog=serve.EPILOG)(shared(serve.serve))
 app.command(epilog=generate.EPILOG)(shared(generate.generate))

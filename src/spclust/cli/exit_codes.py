@@ -67,6 +67,7 @@ def named_rows(paths: Sequence[str], last: int, row: "Integers") -> Iterator[Non
         yield
     except ValueError as error:
         rows = f"row {row[0]:,}" if len(row) == 1 else f"rows {row[0]:,} to {row[-1]:,}"
+        last = min(last, len(paths) - 1)  # one that is followed may have been rotated
         place = f"{paths[last]!r}, {rows}"
         if len(paths) > 1:  # which are not numbers in that file, and may begin before it
             end = "in" if len(row) == 1 else "the last of them in"

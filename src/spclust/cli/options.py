@@ -224,7 +224,8 @@ class RunOptions:
         typer.Option(
             "--follow",
             "-f",
-            help="Wait for more when a file ends, as tail -f does. Ctrl-C ends it.",
+            help="Wait for more when a file ends, as tail -F does, also through rotations. Ctrl-C "
+            "ends it.",
             rich_help_panel=_RUNNING,
         ),
     ] = False

@@ -17,9 +17,10 @@ from spclust.array_types import Booleans, Floats, Integers
 from spclust.tables.bad_rows import BadRows, collection_path
 from spclust.tables.chunks import BadRow, Chunk, Columns, Position, filtered
 from spclust.tables.columns.time_order import ordered
+from spclust.tables.files.input_files import InputFiles
 from spclust.tables.formats import ReadOptions
 from spclust.tables.inputs import expand_inputs
-from spclust.tables.readers import InputFiles, choose_columns
+from spclust.tables.readers import choose_columns
 from spclust.tables.writers import require_writable
 
 _POLL = 0.2  # seconds between two checks whether to go on waiting
@@ -84,11 +85,11 @@ def in_batches(
             np.concatenate([chunk.values for chunk, _ in parts]),
             np.concatenate([chunk.row + (1 + at.before) for chunk, at in parts]),
             pa.concat_tables([chunk.extra for chunk, _ in parts]),
-            [(files.paths[at.file], bad) for chunk, at in parts for bad in chunk.bad],
+            [(files.name(at.file), bad) for chunk, at in parts for bad in chunk.bad],
             end,
             sum(sizes[: end.file]) + last.consumed,
             None if last.time is None else np.concatenate([chunk.time for chunk, _ in parts]),
-            tuple(dict.fromkeys((files.paths[at.file], at.before) for _, at in parts)),
+            tuple(dict.fromkeys((files.name(at.file), at.before) for _, at in parts)),
         )
 
     def gathered() -> Batch:

@@ -28,6 +28,7 @@ class Dialect(NamedTuple):
     delimiter: str = ","
     decimal: str = "."
     header: bool | None = None  # None: there is one unless the first row is all numbers
+    known: tuple[str, ...] = ()  # names of the columns of a file that this one continues
 
 
 class CsvReader:
@@ -54,10 +55,12 @@ class CsvReader:
         except csv.Error as error:
             raise TableError(f"{self._text.path!r}, row 1: {sentence_of(error)}") from None
         cells = [cell.strip() for cell in cells]
-        header = self._dialect.header
+        header, known = self._dialect.header, list(self._dialect.known)
+        if known and header is not False:  # one that continues another one may have none
+            header = set(cells) == set(known)
         if header is None:
             header = not all(is_number(cell.replace(self._dialect.decimal, ".")) for cell in cells)
-        self.names = cells if header else [f"x{i}" for i in range(len(cells))]
+        self.names = cells if header else known or [f"x{i}" for i in range(len(cells))]
         self._data = start + len(line) if header else start
 
     def numeric_columns(self) -> list[str]:

@@ -50,8 +50,9 @@ def predict(
     from spclust.tables.bad_rows import BadRows, collection_path
     from spclust.tables.batches import ReadAhead, default_batch_size, in_batches
     from spclust.tables.chunks import Columns, Position
+    from spclust.tables.files.input_files import InputFiles
     from spclust.tables.inputs import expand_inputs
-    from spclust.tables.readers import InputFiles, extra_columns, require_columns, split_names
+    from spclust.tables.readers import extra_columns, require_columns, split_names
     from spclust.tables.writers import open_writer, require_writable
 
     prepared = PreparedModel.load(model)

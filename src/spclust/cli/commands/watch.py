@@ -50,8 +50,9 @@ def watch(
     from spclust.tables.batches import ReadAhead, in_batches
     from spclust.tables.chunks import Position
     from spclust.tables.columns.time_order import ordered
+    from spclust.tables.files.followed_files import input_files
     from spclust.tables.inputs import expand_inputs, require_followable
-    from spclust.tables.readers import InputFiles, choose_columns
+    from spclust.tables.readers import choose_columns
     from spclust.tables.writers import require_writable
 
     parameters = given_parameters(model_options, timed=input_options.time is not None)
@@ -61,7 +62,7 @@ def watch(
         require_followable(paths, options.format)
     require_writable({"--on-bad-row collect": collection_path(input_options.on_bad_row)}, paths)
     stop, model = StopSignal(), new_model(parameters)
-    with InputFiles(paths, options, follow=follow, stopped=stop) as files:
+    with input_files(paths, options, follow=follow, stopped=stop) as files:
         path, reader = files.first()
         columns = choose_columns(reader, path, input_options.columns, (), options.time)
         prepared = PreparedModel(model, Preparation(columns.features))

@@ -6,10 +6,10 @@ from typing import Self
 from spclust.cli.sources.source import ChosenColumns
 from spclust.tables.batches import Batch, in_batches
 from spclust.tables.chunks import Columns, Position
+from spclust.tables.files.followed_files import input_files
 from spclust.tables.formats import ReadOptions
 from spclust.tables.inputs import file_sizes, require_followable
 from spclust.tables.readers import (
-    InputFiles,
     choose_columns,
     extra_columns,
     split_names,
@@ -31,7 +31,7 @@ class FileSource:
         if follow:
             require_followable(paths, options.format)
         self.names, self.follows, self._time = paths, follow, options.time
-        self._files = InputFiles(paths, options, follow=follow, stopped=stopped, digests=digests)
+        self._files = input_files(paths, options, follow=follow, stopped=stopped, digests=digests)
 
     def __enter__(self) -> Self:
         return self
@@ -54,6 +54,8 @@ class FileSource:
 
     def ends_before(self, position: Position) -> list[Position]:
         """Ends of the files before that of a position."""
+        if self.follows:
+            return []  # what was rotated may be gone
         ends = self._files.ends
         return [ends.get(number, Position(number)) for number in range(position.file)]
 
