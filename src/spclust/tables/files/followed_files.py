@@ -9,6 +9,7 @@ import logging
 import os
 import re
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -24,6 +25,8 @@ from spclust.tables.text_file import NOT_THE_INPUT
 
 _POLL = 0.1  # seconds between two checks whether there is a new file
 _NUMBER = r"[-.]\d[-\d_.T:]*"  # or a date, of a rotated file
+_TRIES = 50  # to open a file that is being renamed
+_MOST_KNOWN = 10_000  # files whose first bytes are remembered
 _CODEC = r"(\.(gz|zst|bz2|lz4))?"
 
 logger = logging.getLogger("spclust.tables")
@@ -49,6 +52,16 @@ class _Rotated(NamedTuple):
     path: str
     inode: tuple[int, int]
     changed: int  # time, in nanoseconds
+    head: bytes  # first bytes
+
+    @property
+    def has_its_name(self) -> bool:
+        """True if it was not renamed since."""
+        try:
+            status = os.stat(self.path)
+        except OSError:
+            return False
+        return (status.st_dev, status.st_ino) == self.inode
 
 
 class FollowedFiles(InputFiles):
@@ -66,7 +79,7 @@ class FollowedFiles(InputFiles):
         self._names: tuple[str, ...] = ()
         # Files that were read, or that there were before: first bytes by inodes, as these are
         # used again when a file is removed.
-        self._known = {each.inode: _head(each.path) for each in self._rotated()}
+        self._known = {each.inode: each.head for each in self._rotated()}
 
     def name(self, number: int) -> str:
         """The name that is followed."""
@@ -100,17 +113,16 @@ class FollowedFiles(InputFiles):
     def _opened_copy(self) -> Reader:
         """A reader of the copy, which may be renamed meanwhile, as rotated files are."""
         assert self._copy is not None
-        inode = self._copy.inode
-        while True:
-            names = [each.path for each in self._rotated() if each.inode == inode]
-            if not names:
-                raise TableError(f"{self._copy.path!r} was removed before it was read.")
-            with suppress(FileNotFoundError):
-                reader = self._reader(names[0], None)
-                status = os.stat(names[0])
-                if (status.st_dev, status.st_ino) == inode:  # so that was opened
-                    return reader
-                reader.close()
+        for _ in range(_TRIES):
+            for each in self._rotated():
+                if each.inode == self._copy.inode:
+                    with suppress(FileNotFoundError):
+                        reader = self._reader(each.path, None)
+                        if each.has_its_name:
+                            return reader
+                        reader.close()
+            time.sleep(_POLL)
+        raise TableError(f"{self._copy.path!r} was removed before it was read.")
 
     def _grow(self) -> None:
         self._growing = GrowingFile(self._path)
@@ -158,7 +170,7 @@ class FollowedFiles(InputFiles):
         for rotated in self._unread():
             if rotated.changed > self._growing.changed():
                 break
-            self._known[rotated.inode] = _head(rotated.path)
+            self._known[rotated.inode] = rotated.head
             self._copy = rotated
             logger.info("%r was rotated to %r, which is read first.", self._path, rotated.path)
             break
@@ -179,22 +191,24 @@ class FollowedFiles(InputFiles):
         stem, ending = os.path.splitext(name)
         whole, stem, ending = map(re.escape, (name, stem, ending))
         pattern = re.compile(f"({whole}{_NUMBER}|{stem}{_NUMBER}{ending}){_CODEC}")
-        found = []
-        for entry in os.scandir(folder or "."):
-            if pattern.fullmatch(entry.name) and entry.is_file():
-                status = entry.stat()
+        found: dict[tuple[int, int], _Rotated] = {}
+        with os.scandir(folder or ".") as entries:
+            paths = [entry.path for entry in entries if pattern.fullmatch(entry.name)]
+        for path in paths:
+            # All of one open file: names may change meanwhile.
+            with suppress(OSError), open(path, "rb") as file:
+                status = os.fstat(file.fileno())
                 inode = status.st_dev, status.st_ino
-                found.append(_Rotated(entry.path, inode, status.st_mtime_ns))
-        return sorted(found, key=lambda each: each.changed)
+                found[inode] = _Rotated(path, inode, status.st_mtime_ns, file.read(HEAD))
+        return sorted(found.values(), key=lambda each: each.changed)
 
     def _unread(self, *, compressed: bool = False) -> list[_Rotated]:
         """Rotated files that were not read; compressed ones mostly were, before, as others."""
-        there = self._rotated()
-        inodes = {each.inode for each in there}
-        self._known = {inode: head for inode, head in self._known.items() if inode in inodes}
+        while len(self._known) > _MOST_KNOWN:
+            del self._known[next(iter(self._known))]
         return [
             each
-            for each in there
+            for each in self._rotated()
             if (each.inode in self._wanted or (codec_of(each.path) is not None) == compressed)
             and not self._is_known(each)
         ]
@@ -204,23 +218,33 @@ class FollowedFiles(InputFiles):
         if growing is not None and growing.ending is None and growing.inode == rotated.inode:
             return True
         head = self._known.get(rotated.inode)
-        return head is not None and _head(rotated.path).startswith(head)
+        return head is not None and rotated.head.startswith(head)
 
     def _find_copy(self, columns: Columns, here: Position) -> bool:
         """Read the rest of a truncated file in its copy; False if there is none."""
         assert self._growing is not None
         opened = int(self._growing.opened * 1e9)
-        others = [each for each in self._unread(compressed=True) if each.changed >= opened]
-        for each in [*self._unread(), *others] if here.offset else ():
-            if self._is_continued(each.path, columns, here):
-                self._known[each.inode] = _head(each.path)
-                self._copy, self.continues = each, True
-                logger.info(
-                    "%r was truncated: its rest is read in the copy %r.", self._path, each.path
-                )
-                self._growing.close()
-                self._growing = None
-                return True
+        candidates = deque[_Rotated]()
+        for _ in range(_TRIES if here.offset else 0):
+            others = [each for each in self._unread(compressed=True) if each.changed >= opened]
+            candidates = deque([*self._unread(), *others])
+            while candidates:
+                each = candidates[0]
+                continued = self._is_continued(each.path, columns, here)
+                if not each.has_its_name:  # another file was read
+                    break
+                if continued:
+                    self._known[each.inode] = each.head
+                    self._copy, self.continues = each, True
+                    logger.info(
+                        "%r was truncated: its rest is read in the copy %r.", self._path, each.path
+                    )
+                    self._growing.close()
+                    self._growing = None
+                    return True
+                candidates.popleft()
+            if not candidates:
+                break
         if here.offset and not self._unread():
             logger.warning(
                 "%r was truncated, and no copy of it is beside it: rows that were written after "
@@ -255,12 +279,3 @@ class FollowedFiles(InputFiles):
         except (TableError, OSError):
             return False
         return True
-
-
-def _head(path: str) -> bytes:
-    """First bytes of a file; none if it is gone."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(HEAD)
-    except OSError:
-        return b""
