@@ -16,6 +16,7 @@ import pyarrow as pa
 from spclust.array_types import Booleans, Floats, Integers
 from spclust.tables.bad_rows import BadRows, collection_path
 from spclust.tables.chunks import BadRow, Chunk, Columns, Position, filtered
+from spclust.tables.columns.json_cells import as_text
 from spclust.tables.columns.time_order import ordered
 from spclust.tables.files.input_files import InputFiles
 from spclust.tables.formats import ReadOptions
@@ -165,7 +166,7 @@ def read_batches(
                 batch, last = ordered(batch, chosen, last)
                 bad.add(batch.bad)
                 if len(batch.values):
-                    yield batch
+                    yield batch._replace(extra=as_text(batch.extra))
 
 
 class ReadAhead(Generic[Item]):

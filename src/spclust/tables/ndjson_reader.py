@@ -14,6 +14,7 @@ import pyarrow.json as pajson
 from spclust.array_types import Floats
 from spclust.tables.cells import is_clean, matrix
 from spclust.tables.chunks import BadRow, Chunk, Columns, Position
+from spclust.tables.columns.json_cells import as_text, json_field
 from spclust.tables.columns.time_column import with_times
 from spclust.tables.text_file import Block, TextFile, chunks_of, whole_lines
 
@@ -73,7 +74,7 @@ class NdjsonReader:
             good, extra = np.arange(rows), pa.table({"": pa.nulls(rows)}).select([])
         else:
             values, good, table, bad, rows = _line_by_line(block.data, columns)
-            extra = table.select(list(columns.extra))
+            extra, table = table.select(list(columns.extra)), as_text(table)
         chunk = Chunk(
             values,
             good + row,
@@ -126,15 +127,17 @@ def _line_by_line(data: bytes, columns: Columns) -> tuple[Floats, Any, pa.Table,
             values.append([float(found[name]) for name in columns.features])
             good.append(rows)
             for name, cells in extra.items():
-                cells.append(_text(found.get(name)))
+                cells.append(None if found.get(name) is None else json.dumps(found[name]))
         else:
             text = line.decode("utf-8", "replace")
             column, why = problem
             record = {"column": column} if column is not None else {}
             bad.append(BadRow(rows, why, {**record, "text": text}))
         rows += 1
-    texts = {name: pa.array(cells, pa.string()) for name, cells in extra.items()}
-    table = pa.table({**texts, "": pa.nulls(len(values))}).select(list(texts))
+    texts = [pa.array(cells, pa.string()) for cells in extra.values()]
+    fields = [json_field(name) for name in extra]
+    table = pa.table([*texts, pa.nulls(len(values))], pa.schema([*fields, ("", pa.null())]))
+    table = table.select(list(extra))
     numbers = np.array(values, dtype=np.float64).reshape(len(values), len(columns.features))
     return numbers, np.array(good, dtype=np.int64), table, bad, rows
 
@@ -176,7 +179,3 @@ def _object(line: bytes) -> Any:
 
 def _lines(data: bytes) -> list[bytes]:
     return data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-
-
-def _text(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else json.dumps(value)

@@ -11,9 +11,11 @@ import pyarrow as pa
 
 from spclust.tables.chunks import Chunk, Columns, Position
 from spclust.tables.columnar_reader import ArrowBatches, ColumnarReader, ParquetBatches
+from spclust.tables.columns.column_advice import advise
 from spclust.tables.csv_reader import CsvReader, Dialect
 from spclust.tables.files.growing_file import GrowingFile
-from spclust.tables.formats import Format, ReadOptions, format_of
+from spclust.tables.formats import Format, ReadOptions, format_of, format_of_start
+from spclust.tables.inputs import STDIN
 from spclust.tables.ndjson_reader import NdjsonReader
 from spclust.tables.table_error import TableError, TableOptionError, sentence_of, shortened
 from spclust.tables.text_file import TextFile
@@ -122,6 +124,8 @@ def _opened(
             f"--encoding {encoding!r} is not known: say for instance latin-1, cp1252 or utf-16."
         ) from None
     text = text_file(path, encoding)
+    if path == STDIN and options.format is None:
+        kind = format_of_start(text.peek_start(), kind)
     try:
         if kind is Format.ARROW:
             return ColumnarReader(path, ArrowBatches(text))
@@ -161,6 +165,8 @@ def choose_columns(
     require_columns((*extra, *([] if time is None else [time])), reader, path)
     others = extra if time is None else (*extra, time)
     features = choose_features(reader, path, given, others)
+    if not given:
+        advise(path, features)
     if time is None:
         return Columns(features, extra)
     if time in features:

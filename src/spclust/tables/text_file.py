@@ -149,6 +149,12 @@ class TextFile:
         """Put bytes back: the next read returns them again."""
         self._peeked = data + self._peeked
 
+    def peek_start(self) -> bytes:
+        """The first few bytes, which are the same again when they are read."""
+        start = self.read_fully(4)
+        self.put_back(start)
+        return start
+
     def peek(self, size: int) -> bytes:
         """About `size` bytes of the first lines, at least two lines if there are two."""
         pending = bytearray()

@@ -41,6 +41,8 @@ def log_lines(level: str = "info", *, as_json: bool = False) -> Iterator[None]:
     handler = _StandardError()
     handler.setFormatter(_Json() if as_json else _Sentence())
     handler.setLevel(level.upper())
+    if level != "debug":  # which kernels are compiled is told on a terminal, by a line of its own
+        handler.addFilter(lambda one: one.name != own.name or one.levelno >= logging.WARNING)
     before = own.level
     own.setLevel(level.upper())
     root.addHandler(handler)
