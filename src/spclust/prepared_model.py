@@ -12,6 +12,7 @@ import numpy as np
 from spclust.array_types import Floats, Integers
 from spclust.persistence.atomic_file import AnyPath, write_whole
 from spclust.persistence.container import RefusedError, decode, encode, read_saved
+from spclust.time_units import date_text
 
 if TYPE_CHECKING:
     from spclust.estimators.spc import SPC
@@ -87,6 +88,28 @@ class Preparation(NamedTuple):
         return cls(columns, centre, deviation)
 
 
+class Learnt(NamedTuple):
+    """Rows that a model has learnt in one call."""
+
+    before: int = 0  # points learnt before them
+    time: Floats | None = None  # (n,)
+    number: Integers | None = None  # (n,) in the whole input
+
+    def place(self, index: int, *, dated: bool) -> dict[str, Any]:
+        """Where an event is that was told after `index` points: points, row and time."""
+        found: dict[str, Any] = {"after_rows": index}
+        if self.number is not None:
+            found["row"] = int(self.number[self._at(index, len(self.number))])
+        if self.time is not None:
+            seconds = float(self.time[self._at(index, len(self.time))])
+            found["time"] = date_text(seconds) if dated else seconds
+        return found
+
+    def _at(self, index: int, rows: int) -> int:
+        """Place of the last row that had been learnt then: an event may be of rows before these."""
+        return min(max(index - self.before - 1, 0), rows - 1)
+
+
 class PreparedModel:
     """A model and the preparation of its rows."""
 
@@ -96,6 +119,8 @@ class PreparedModel:
         self.watched = False  # True if events are wanted, whatever `track_every` is
         self.pace: float | None = None  # seconds between two observations, if no rows are counted
         self._observed = 0.0  # time of the last one
+        self.dated = False  # True if time stamps are seconds of dates
+        self._last = Learnt()  # what was learnt last
         self._lock = Lock()  # of learning and observing
 
     @property
@@ -113,17 +138,31 @@ class PreparedModel:
             self.preparation = self.preparation.standardised_by(values[: self.warmup])
         return self.preparation.applied(values)
 
-    def learn(self, rows: Floats) -> list[dict[str, Any]]:
-        """Learn rows, in the units of the model; return records of events."""
-        if self.pace is not None:
-            from spclust.estimators.queries import learn_unobserved
+    @property
+    def clock(self) -> float | None:
+        """The last time stamp; None if there is none."""
+        clock: float | None = self.model._stream.clock if self.has_learnt else None
+        return clock
 
+    def learn(
+        self, rows: Floats, time: Floats | None = None, number: Integers | None = None
+    ) -> list[dict[str, Any]]:
+        """Learn rows, in the units of the model; return records of events.
+
+        Rows have time stamps (n,), or none has, and numbers (n,) in the whole input.
+        """
+        from spclust.estimators.queries import learn_unobserved, watch
+
+        learnt = Learnt(self.model.n_samples_seen_ if self.has_learnt else 0, time, number)
+        if self.pace is not None:
             with self._lock:
-                learn_unobserved(self.model, rows)
+                learn_unobserved(self.model, rows, time)
+                self._last = learnt
             return self.observe()
+        self._last = learnt
         if self.watched or self.model.track_every is not None:
-            return [self.event_record(event) for event in self.model.watch([rows])]
-        self.model.partial_fit(rows)
+            return [self.event_record(event) for event in watch(self.model, [rows], [time])]
+        self.model.partial_fit(rows, t=time)
         return []
 
     def observe(self) -> list[dict[str, Any]]:
@@ -141,7 +180,12 @@ class PreparedModel:
             return [self.event_record(event) for event in observe(self.model)]
 
     def learn_and_label(
-        self, rows: Floats, *, before: bool
+        self,
+        rows: Floats,
+        time: Floats | None = None,
+        number: Integers | None = None,
+        *,
+        before: bool,
     ) -> tuple[Integers, list[dict[str, Any]]]:
         """Learn rows, in the units of the model; return their labels, and records of events.
 
@@ -149,7 +193,7 @@ class PreparedModel:
         rows; else they are those after.
         """
         labels = self.model.predict(rows) if before and self.has_learnt else None
-        events = self.learn(rows)
+        events = self.learn(rows, time, number)
         return (self.model.labels_ if labels is None else labels), events
 
     def event_record(self, event: "ClusterEvent") -> dict[str, Any]:
@@ -157,7 +201,7 @@ class PreparedModel:
         centre = self.preparation.centres_in_units(np.array([event.centre]))[0]
         return {
             "event": event.kind,
-            "after_rows": event.index,
+            **self._last.place(event.index, dated=self.dated),
             "before": list(event.before),
             "after": list(event.after),
             "centre": dict(zip(self.preparation.columns, centre.tolist(), strict=True)),
@@ -171,7 +215,12 @@ class PreparedModel:
 
     def records(self, what: Literal["clusters", "structures"]) -> list[dict[str, Any]]:
         """A record for each cluster, or for each structure, oldest first, in units of the data."""
+        from spclust.estimators.queries import has_ids_of_its_own, lasting_ids
+
         table, names = self.model.describe(what), self.names()
+        if what == "clusters" and has_ids_of_its_own(self.model):
+            ids = lasting_ids(self.model, table["label"])
+            table = {"label": table.pop("label"), "id": ids, **table}
         table["centre"] = self.preparation.centres_in_units(table["centre"])
         table["spread"] = self.preparation.deviations_in_units(table["spread"])
         return [

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from spclust import SPC
 from spclust.tables import ReadOptions, TableError, read_batches
 from spclust.tables.chunks import Columns, Position
-from spclust.tables.csv_reader import Records
 from spclust.tables.readers import open_reader
+from spclust.tables.text.csv_records import Records
 from spclust.tables.text_file import TextFile
 from tests.command.common import run, summary
 from tests.strategies import examples

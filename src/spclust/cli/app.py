@@ -7,6 +7,7 @@ import typer
 from spclust.cli.commands import (
     bench,
     cluster,
+    compare_command,
     generate,
     info,
     merge_command,
@@ -17,6 +18,7 @@ from spclust.cli.commands import (
     watch,
 )
 from spclust.cli.options import BadRowCommand
+from spclust.cli.settings.shared_options import shared
 from spclust.version import __version__
 
 app = typer.Typer(
@@ -43,13 +45,14 @@ def main(
     """Single-pass possibilistic clustering of data streams, files and pipes."""
 
 
-app.command(cls=BadRowCommand, epilog=cluster.EPILOG)(cluster.cluster)
-app.command(cls=BadRowCommand, epilog=predict.EPILOG)(predict.predict)
-app.command(epilog=info.EPILOG)(info.info)
-app.command(cls=BadRowCommand, epilog=plot_command.EPILOG)(plot_command.plot)
-app.command(epilog=merge_command.EPILOG)(merge_command.merge)
-app.command(cls=BadRowCommand, epilog=watch.EPILOG)(watch.watch)
-app.command(cls=BadRowCommand, epilog=serve.EPILOG)(serve.serve)
-app.command(epilog=generate.EPILOG)(generate.generate)
-app.command()(bench.bench)
-app.command()(reproduce.reproduce)
+app.command(cls=BadRowCommand, epilog=cluster.EPILOG)(shared(cluster.cluster))
+app.command(cls=BadRowCommand, epilog=predict.EPILOG)(shared(predict.predict))
+app.command(epilog=info.EPILOG)(shared(info.info))
+app.command(cls=BadRowCommand, epilog=plot_command.EPILOG)(shared(plot_command.plot))
+app.command(epilog=merge_command.EPILOG)(shared(merge_command.merge))
+app.command(epilog=compare_command.EPILOG)(shared(compare_command.compare))
+app.command(cls=BadRowCommand, epilog=watch.EPILOG)(shared(watch.watch))
+app.command(cls=BadRowCommand, epilog=serve.EPILOG)(shared(serve.serve))
+app.command(epilog=generate.EPILOG)(shared(generate.generate))
+app.command()(shared(bench.bench))
+app.command()(shared(reproduce.reproduce))

@@ -9,6 +9,7 @@ from spclust.cli.checkpoints.checkpoint import (
     Checkpoint,
     CheckpointFile,
     require_same_run,
+    settings_of,
 )
 from spclust.cli.checkpoints.checkpoint_lock import checkpoint_lock
 from spclust.cli.exit_codes import CommandError, StopSignal, named_rows, say
@@ -24,6 +25,7 @@ from spclust.prepared_model import Preparation, PreparedModel
 from spclust.tables.bad_rows import BadRows, collection_path
 from spclust.tables.batches import Batch, ReadAhead, default_batch_size
 from spclust.tables.chunks import Columns, Position
+from spclust.tables.columns.time_order import ordered
 from spclust.tables.readers import extra_columns
 from spclust.tables.writers import (
     RecordWriter,
@@ -117,17 +119,8 @@ class ClusterRun:
 
     def _all_settings(self, parameters: dict[str, Any]) -> dict[str, Any]:
         """Options that influence the results, as a checkpoint has them."""
-        options = {
-            **parameters,
-            **asdict(self._input),
-            **asdict(self._label),
-            **asdict(self._run),
-        }
-        return {
-            name: None if value is None else str(value)
-            for name, value in options.items()
-            if name not in _FREE
-        }
+        groups = (asdict(group) for group in (self._input, self._label, self._run))
+        return settings_of([parameters, *groups], _FREE)
 
     def __call__(self, *, quiet: bool) -> None:
         """Read, learn, label and write until the inputs end or a signal arrives."""
@@ -137,6 +130,7 @@ class ClusterRun:
             self._read_all(self._begin(), quiet=quiet)
 
     def _read_all(self, columns: Columns, *, quiet: bool) -> None:
+        self._columns = columns
         if self._observer is not None:
             self._observer.began(self.prepared)
         size = self._run.batch or default_batch_size(max(1, len(columns.features)))
@@ -197,6 +191,7 @@ class ClusterRun:
             self._input.columns, self._label.label, self._label.keep
         )
         self.prepared.preparation = Preparation(columns.features)
+        self.prepared.dated = columns.dated
         return columns
 
     def _resume(self, earlier: Checkpoint) -> Columns:
@@ -210,12 +205,15 @@ class ClusterRun:
         self.event_count = int(earlier.counts["events"])
         self.scores.restore(earlier.counts["scores"])
         self._keep = tuple(earlier.counts["keep"])
+        dated = self.prepared.dated = bool(earlier.counts.get("dated"))
         say(f"going on after row {self.rows:,}, from the checkpoint.")
         features = self.prepared.preparation.columns
-        return Columns(features, extra_columns(self._label.label, self._keep))
+        extra = extra_columns(self._label.label, self._keep)
+        return Columns(features, extra, self._input.time, dated=dated)
 
     def _add(self, batch: Batch) -> None:
         """Learn a batch, and write its labels, events and bad rows."""
+        batch = self._in_order(batch)
         self.bad.add(batch.bad)
         if len(batch.values) and batch.end is not None:
             with named_rows(self.paths, batch.end.file, batch.row):
@@ -226,13 +224,19 @@ class ClusterRun:
         if batch.end is not None:
             self._position, self._bad_state = batch.end, self.bad.state()
 
+    def _in_order(self, batch: Batch) -> Batch:
+        """The batch without rows whose time goes backwards, which are bad ones."""
+        return ordered(batch, self._columns, self.prepared.clock)[0]
+
     def _learn(self, batch: Batch) -> list[dict[str, Any]]:
         prepared, label = self.prepared, self._label.label
         rows = prepared.prepare(batch.values)
         if self._out is None and label is None:
-            events = prepared.learn(rows)
+            events = prepared.learn(rows, batch.time, batch.row)
         else:
-            labels, events = prepared.learn_and_label(rows, before=self._run.prequential)
+            labels, events = prepared.learn_and_label(
+                rows, batch.time, batch.row, before=self._run.prequential
+            )
             if label is not None:
                 self.scores.add(batch.extra[label], labels)
             if self._out is not None:
@@ -260,6 +264,7 @@ class ClusterRun:
             "events": self.event_count,
             "scores": self.scores.state(),
             "keep": list(self._keep),
+            "dated": self.prepared.dated,
         }
         data = self.prepared.to_bytes() if model is None else model
         position = self._position

@@ -1,5 +1,6 @@
 """How a command ends: one sentence for an error, an orderly end for a signal, an exit code."""
 
+import logging
 import os
 import signal
 import sys
@@ -21,6 +22,8 @@ FAILED = 1  # data, files, models; Typer's own exit code for wrong options is 2
 INTERRUPTED = 130  # by Ctrl-C: 128 plus the number of the signal, as in shells
 PIPE_CLOSED = 141  # SIGPIPE
 _POLL = 0.5  # seconds
+
+_logger = logging.getLogger("spclust.cli")
 
 
 class CommandError(Exception):
@@ -46,7 +49,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         ) as error:
             if os.environ.get("SPCLUST_TRACEBACK"):  # for developers of the command
                 raise
-            say(_missing_package(error) or sentence_of(error))
+            say(_missing_package(error) or sentence_of(error), logging.ERROR)
             raise typer.Exit(FAILED) from None
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None
@@ -64,6 +67,7 @@ def named_rows(paths: Sequence[str], last: int, row: "Integers") -> Iterator[Non
         yield
     except ValueError as error:
         rows = f"row {row[0]:,}" if len(row) == 1 else f"rows {row[0]:,} to {row[-1]:,}"
+        last = min(last, len(paths) - 1)  # one that is followed may have been rotated
         place = f"{paths[last]!r}, {rows}"
         if len(paths) > 1:  # which are not numbers in that file, and may begin before it
             end = "in" if len(row) == 1 else "the last of them in"
@@ -78,9 +82,9 @@ def _missing_package(error: BaseException) -> str | None:
     return None
 
 
-def say(sentence: str) -> None:
-    """Print a sentence on standard error, in one line."""
-    typer.echo(f"spclust: {printable(sentence)}", err=True)
+def say(sentence: str, level: int = logging.INFO) -> None:
+    """Write a sentence on standard error, in one line."""
+    _logger.log(level, "%s", sentence)
 
 
 def _discard_output() -> None:

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from spclust.array_types import Floats, Integers
 from spclust.cli.options import LabelOptions
-from spclust.estimators.queries import outlier_limit
+from spclust.estimators.queries import has_ids_of_its_own, lasting_ids, outlier_limit
 
 if TYPE_CHECKING:
     from spclust.estimators.spc import SPC
@@ -28,7 +28,10 @@ def label_table(
     """Table of rows, in the units of the model, with their numbers and labels."""
     columns = {"row": pa.array(number)}
     columns.update({name: extra[name] for name in keep})
+    kept = {name: extra.schema.field(name) for name in keep}
     columns["label"] = pa.array(labels)
+    if has_ids_of_its_own(model):
+        columns["id"] = pa.array(lasting_ids(model, labels))
     if options.typicality or options.outlier:
         scores = model.score_samples(rows)
         if options.typicality:
@@ -37,7 +40,8 @@ def label_table(
             limit = outlier_limit(model)
             limit = _DEFAULT_NLT if limit is None else limit
             columns["outlier"] = pa.array(-scores > limit)
-    return pa.table(columns)
+    fields = [kept.get(name, pa.field(name, column.type)) for name, column in columns.items()]
+    return pa.table(columns, pa.schema(fields))
 
 
 class Scores:

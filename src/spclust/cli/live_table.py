@@ -131,4 +131,5 @@ def _line(event: dict[str, Any]) -> Text:
         f"{event['after_rows']:>10,}  ",
         (f"{event['event']:<6}", _STYLES[event["event"]]),
         f"cluster {arrow}  at {centre}",
+        f"  {event['time']}" if "time" in event else "",
     )

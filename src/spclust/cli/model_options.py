@@ -1,6 +1,7 @@
 """The parameters of SPC as options, generated from the table of parameters."""
 
 from dataclasses import asdict, make_dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -31,9 +32,31 @@ ModelOptions: Any = make_dataclass(
 )
 
 
-def given_parameters(options: Any) -> dict[str, Any]:
-    """The parameters that were given, as numbers where they are numbers."""
-    return {name: _value(text) for name, text in asdict(options).items() if text is not None}
+def given_parameters(options: Any, *, timed: bool) -> dict[str, Any]:
+    """The parameters that were given, as numbers where they are numbers.
+
+    Rows are `timed` if they have time stamps: then a half-life may be a time, such as 10m.
+    """
+    given = {name: _value(text) for name, text in asdict(options).items() if text is not None}
+    for name, value in given.items():
+        if TABLE[name].duration and isinstance(value, str):
+            given[name] = _duration(name, value, timed=timed)
+    return given
+
+
+def _duration(name: str, text: str, *, timed: bool) -> timedelta:
+    from spclust.time_units import duration_of
+
+    option, duration = f"--{name.replace('_', '-')}", duration_of(text)
+    if duration is None:
+        times = ", or a time such as 30s, 10m, 6h or 7d" if timed else " of rows"
+        raise typer.BadParameter(f"{option} is a number{times}, not {text!r}.")
+    if not timed:
+        raise typer.BadParameter(
+            f"{option} {text} is a time: name the column of times by --time, too, or give a number "
+            "of rows."
+        )
+    return duration
 
 
 def _value(text: str) -> Any:

@@ -29,6 +29,15 @@ class InputOptions:
             rich_help_panel=_READING,
         ),
     ] = None
+    time: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of times, numbers or dates, that never go backwards: influence fades with "
+            "time, not with rows (--half-life 10m). It is not clustered by.",
+            rich_help_panel=_READING,
+        ),
+    ] = None
     format: Annotated[
         Format | None,
         typer.Option(
@@ -77,6 +86,7 @@ class InputOptions:
             header=self.header,
             encoding=self.encoding,
             read_bytes=self.read_bytes,
+            time=self.time,
         )
 
 
@@ -214,7 +224,8 @@ class RunOptions:
         typer.Option(
             "--follow",
             "-f",
-            help="Wait for more when a file ends, as tail -f does. Ctrl-C ends it.",
+            help="Wait for more when a file ends, as tail -F does, also through rotations. Ctrl-C "
+            "ends it.",
             rich_help_panel=_RUNNING,
         ),
     ] = False

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
+from spclust.array_types import Booleans
 from spclust.cli.cluster_run import ClusterRun
 from spclust.cli.exit_codes import CommandError, StopSignal, say
 from spclust.cli.options import InputOptions, LabelOptions, RunOptions
@@ -35,12 +35,23 @@ _JOURNAL = "posted"  # folder beside the checkpoint
 class PostedRun(ClusterRun):
     """A run of rows that were accepted already: none of them may end it."""
 
+    def _in_order(self, batch: Batch) -> Batch:
+        found = super()._in_order(batch)
+        late = len(batch.values) - len(found.values)
+        if late and self._input.on_bad_row == "stop":
+            say(f"left out {late:,} posted rows whose time goes backwards.", logging.WARNING)
+            return found._replace(bad=batch.bad)
+        return found
+
     def _learn(self, batch: Batch) -> list[dict[str, Any]]:
-        good = np.isfinite(self.prepared.prepare(batch.values)).all(axis=1)
+        finite = np.isfinite(self.prepared.prepare(batch.values))
+        good: Booleans = np.asarray(finite.all(axis=1))
         if not good.all():
-            say(f"left out {np.sum(~good):,} posted rows that are too large to be standardised.")
-            extra = batch.extra.filter(pa.array(good))
-            batch = batch._replace(values=batch.values[good], row=batch.row[good], extra=extra)
+            say(
+                f"left out {np.sum(~good):,} posted rows that are too large to be standardised.",
+                logging.WARNING,
+            )
+            batch = batch.kept(good)
         return super()._learn(batch) if good.any() else []
 
 
@@ -62,10 +73,13 @@ class ServeRun:
         max_body: int,
     ) -> None:
         self.stop = StopSignal()
-        self._intake = None if inputs else Intake(self._journal(run_options.checkpoint))
+        self._intake = None
+        if not inputs:
+            stops = input_options.on_bad_row == "stop"
+            self._intake = Intake(self._journal(run_options.checkpoint), stops=stops)
         source: Source | None = None
         if self._intake is not None:
-            source = PostedSource(self._intake, self.stop)
+            source = PostedSource(self._intake, self.stop, input_options.time)
         paths = expand_inputs(inputs) if inputs else [NAME]
         self._run = (PostedRun if self._intake else ClusterRun)(
             paths,
@@ -107,7 +121,10 @@ class ServeRun:
             return None
         journal = Journal(checkpoint.parent / _JOURNAL)
         if journal.cut_off:
-            say(f"left out {journal.cut_off:,} bytes of posted rows that were never accepted.")
+            say(
+                f"left out {journal.cut_off:,} bytes of posted rows that were never accepted.",
+                logging.WARNING,
+            )
         return journal
 
     def _bad_rows(self) -> int:
@@ -121,7 +138,6 @@ class ServeRun:
 
     def __call__(self) -> None:
         """Learn and answer until a signal arrives; a file that ends is still answered for."""
-        logging.basicConfig(format="spclust: %(message)s", level=logging.WARNING)
         with ExitStack() as stack:
             try:
                 server = HttpServer(self._app, self._host, self._port)

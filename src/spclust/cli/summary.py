@@ -1,6 +1,7 @@
 """Results as tables for people and as JSON for scripts."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 from rich.console import Console
@@ -8,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spclust.tables.table_error import printable
+from spclust.time_units import duration_text
 
 _MOST_COLUMNS = 6  # of centres, as many as fit on a terminal
 _MOST_ROWS = 30
@@ -43,6 +45,13 @@ def _shown(value: Any) -> str:
     if value is None:
         return ""
     return f"{value:.3g}" if isinstance(value, float) else f"{value:,}"
+
+
+def plain_parameter(value: Any) -> Any:
+    """A parameter as JSON can hold it: a time as the option takes it, infinity as text."""
+    if isinstance(value, timedelta):
+        return duration_text(value)
+    return str(value) if value in (float("inf"), float("-inf")) else value
 
 
 def print_json(record: dict[str, Any], *, err: bool = False) -> None:

@@ -1,8 +1,10 @@
 """Queries of a fitted model: they do not change the stream."""
 
 from collections.abc import Iterable, Iterator
+from itertools import repeat
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from spclust.array_types import Floats, Integers, Rows
@@ -80,6 +82,21 @@ def predict(model: Any, X: Any) -> Integers:
     """Cluster (n,) of each row of X (n, d)."""
     check_is_fitted(model)
     return labels_of_rows(model, checked_rows(model, X, reset=False))
+
+
+def lasting_ids(model: Any, labels: Integers) -> Integers:
+    """The lasting ids of clusters (n,), which in the mode of the paper are not their labels."""
+    if model._stream.automatic or model._tracker is None:
+        return labels
+    ids = np.append(model.cluster_ids_, -1)
+    places = np.searchsorted(model.cluster_labels_, labels)
+    found: Integers = np.where(labels >= 0, ids[np.minimum(places, len(ids) - 1)], -1)
+    return found
+
+
+def has_ids_of_its_own(model: Any) -> bool:
+    """True if the clusters of a fitted model have lasting ids that are not their labels."""
+    return not model._stream.automatic and model._tracker is not None
 
 
 def typicality_of_rows(model: Any, rows: Rows) -> Floats:
@@ -165,8 +182,10 @@ def diagnose(model: Any, names: list[str] | None = None) -> list[Finding]:
     return findings(model._stream, structure_labels(model), names or feature_names(model), eps)
 
 
-def watch(model: Any, batches: Iterable[Any]) -> Iterator[ClusterEvent]:
-    """Learn batches and yield events: see `SPC.watch`."""
+def watch(
+    model: Any, batches: Iterable[Any], times: Iterable[Any] = repeat(None)
+) -> Iterator[ClusterEvent]:
+    """Learn batches, each with its time stamps or None, and yield events: see `SPC.watch`."""
     automatic = is_automatic(model.scale)
     if model.track_every is None and not automatic:
         raise ValueError("watch needs to know how often to observe: set track_every, say to 100.")
@@ -174,17 +193,17 @@ def watch(model: Any, batches: Iterable[Any]) -> Iterator[ClusterEvent]:
         if automatic and model._tracker is None:
             _track(model)
         tracker(model, "watch")
-    for batch in batches:
+    for batch, t in zip(batches, times, strict=False):  # by default there is no end of times
         before = model._tracker.noticed if model.__sklearn_is_fitted__() else 0
-        model._access.learn(fit, model, batch, None, gapless=False, tracked=True)
+        model._access.learn(fit, model, batch, t, gapless=False, tracked=True)
         new = tracker(model, "watch").noticed - before
         yield from model.events_[-new:] if new else ()
 
 
-def learn_unobserved(model: Any, X: Any) -> None:
+def learn_unobserved(model: Any, X: Any, t: Any = None) -> None:
     """Learn rows in the automatic mode and track the clusters; `observe` is left to the caller."""
     track(model)
-    model._access.learn(fit, model, X, None, gapless=False, tracked=True, observed=False)
+    model._access.learn(fit, model, X, t, gapless=False, tracked=True, observed=False)
 
 
 def track(model: Any) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 
 from spclust.algorithm.kernels import EXACT
 from spclust.array_types import Floats
+from spclust.time_units import seconds_of_dates
 
-_EPOCH = np.datetime64(0, "s")
 _SECOND = np.timedelta64(1, "s")
 
 
@@ -58,8 +58,7 @@ def as_numbers(t: Any) -> Floats:
     if stamps.dtype == object:
         stamps = np.array([_seconds(one) for one in stamps.reshape(-1)]).reshape(stamps.shape)
     if stamps.dtype.kind == "M":
-        seconds: Floats = (stamps - _EPOCH) / _SECOND  # NaT becomes NaN
-        return seconds
+        return seconds_of_dates(stamps)
     if stamps.dtype.kind == "m":
         return stamps / _SECOND
     if stamps.dtype.kind not in "iuf":

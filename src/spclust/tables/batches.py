@@ -13,12 +13,15 @@ from typing import Generic, NamedTuple, Self, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from spclust.array_types import Floats, Integers
+from spclust.array_types import Booleans, Floats, Integers
 from spclust.tables.bad_rows import BadRows, collection_path
-from spclust.tables.chunks import BadRow, Chunk, Columns, Position
+from spclust.tables.chunks import BadRow, Chunk, Columns, Position, filtered
+from spclust.tables.columns.json_cells import as_text
+from spclust.tables.columns.time_order import ordered
+from spclust.tables.files.input_files import InputFiles
 from spclust.tables.formats import ReadOptions
 from spclust.tables.inputs import expand_inputs
-from spclust.tables.readers import InputFiles, choose_features
+from spclust.tables.readers import choose_columns
 from spclust.tables.writers import require_writable
 
 _POLL = 0.2  # seconds between two checks whether to go on waiting
@@ -44,11 +47,25 @@ class Batch(NamedTuple):
     bad: list[tuple[str, BadRow]]  # rows left out between these, each with the name of its file
     end: Position | None  # None if these are only bad rows, whose batch is still to come
     consumed: int  # bytes of all files read so far
+    time: Floats | None = None  # (n,) of each row; None if no column of times is read
+    files: tuple[tuple[str, int], ...] = ()  # those of the rows, and the rows before each
 
     def bad_only(self) -> "Batch":
         """The bad rows without the good ones, whose batch is still to come."""
         none = self.extra.slice(0, 0)
-        return self._replace(values=self.values[:0], row=self.row[:0], extra=none, end=None)
+        time = None if self.time is None else self.time[:0]
+        return self._replace(
+            values=self.values[:0], row=self.row[:0], extra=none, end=None, time=time
+        )
+
+    def kept(self, rows: Booleans) -> "Batch":
+        """Some of the rows, by a mask (n,)."""
+        return self._replace(
+            values=self.values[rows],
+            row=self.row[rows],
+            extra=filtered(self.extra, rows),
+            time=None if self.time is None else self.time[rows],
+        )
 
 
 def in_batches(
@@ -69,9 +86,11 @@ def in_batches(
             np.concatenate([chunk.values for chunk, _ in parts]),
             np.concatenate([chunk.row + (1 + at.before) for chunk, at in parts]),
             pa.concat_tables([chunk.extra for chunk, _ in parts]),
-            [(files.paths[at.file], bad) for chunk, at in parts for bad in chunk.bad],
+            [(files.name(at.file), bad) for chunk, at in parts for bad in chunk.bad],
             end,
             sum(sizes[: end.file]) + last.consumed,
+            None if last.time is None else np.concatenate([chunk.time for chunk, _ in parts]),
+            tuple(dict.fromkeys((files.name(at.file), at.before) for _, at in parts)),
         )
 
     def gathered() -> Batch:
@@ -139,14 +158,15 @@ def read_batches(
     require_writable({"--on-bad-row collect": collection_path(on_bad_row)}, paths)
     with InputFiles(paths, options or ReadOptions()) as files:
         path, reader = files.first()
-        features = choose_features(reader, path, columns, extra)
-        chosen = Columns(features, tuple(extra))
-        batch_size = size or default_batch_size(len(features))
+        time = None if options is None else options.time
+        chosen = choose_columns(reader, path, columns, tuple(extra), time)
+        batch_size, last = size or default_batch_size(len(chosen.features)), None
         with closing(BadRows(on_bad_row)) as bad:
             for batch in in_batches(files, chosen, Position(), size=batch_size):
+                batch, last = ordered(batch, chosen, last)
                 bad.add(batch.bad)
                 if len(batch.values):
-                    yield batch
+                    yield batch._replace(extra=as_text(batch.extra))
 
 
 class ReadAhead(Generic[Item]):

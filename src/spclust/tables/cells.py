@@ -45,7 +45,7 @@ def parse_cells(
     """
     values = np.zeros((len(table), len(features)))
     for i, name in enumerate(features):
-        values[:, i] = _as_numbers(table[name].combine_chunks(), name)
+        values[:, i] = as_numbers(table[name].combine_chunks(), name)
     finite = np.isfinite(values)
     good: Booleans = np.asarray(finite.all(axis=1))
     places = np.flatnonzero(~good)
@@ -55,31 +55,36 @@ def parse_cells(
         name = features[at]
         record = {
             "column": name,
-            "value": _plain(cells[name]),
-            "cells": {key: _plain(value) for key, value in cells.items()},
+            "value": plain(cells[name]),
+            "cells": {key: plain(value) for key, value in cells.items()},
         }
         bad.append(BadRow(int(row[place]), f"column {name!r} {_why(cells[name])}", record))
     return values[good], good, bad
 
 
-def _as_numbers(column: pa.Array, name: str) -> Floats:
+def as_numbers(column: pa.Array, name: str) -> Floats:
     """Numbers of a column (n,); NaN for a cell that is not a number."""
     kind = column.type
     if pa.types.is_temporal(kind):
         raise TableError(
             f"Column {name!r} holds times ({kind}), not numbers: leave it out, by --columns, or "
-            "turn it into a number of seconds or days first."
+            "say --time if influence is to fade with it."
         )
     if pa.types.is_dictionary(kind):
         column = column.dictionary_decode()
         kind = column.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if is_text(kind):
         return _parsed(pc.utf8_trim_whitespace(column))
     if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)):
         return np.full(len(column), np.nan)
     numbers = pc.cast(column, pa.float64(), safe=False)
     filled: Floats = pc.fill_null(numbers, float("nan")).to_numpy(zero_copy_only=False)
     return filled
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """True for the type of a column of text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _parsed(column: pa.Array) -> Floats:
@@ -115,7 +120,7 @@ def _why(value: Any) -> str:
         return "is empty"
     if isinstance(value, float) or is_number(value):
         return f"holds {value}, which is not finite"
-    return f"holds {_plain(value)!r:.60}, which is not a number"
+    return f"holds {plain(value)!r:.60}, which is not a number"
 
 
 def is_number(value: Any) -> bool:
@@ -127,7 +132,7 @@ def is_number(value: Any) -> bool:
     return True
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A cell as a value that JSON can hold."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")

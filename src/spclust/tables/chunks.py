@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from spclust.array_types import Floats, Integers
+from spclust.array_types import Booleans, Floats, Integers
 
 
 class Columns(NamedTuple):
@@ -16,6 +16,14 @@ class Columns(NamedTuple):
 
     features: tuple[str, ...]  # as numbers
     extra: tuple[str, ...] = ()  # as text: the label and columns to keep
+    time: str | None = None  # as times
+    dated: bool = False  # True if these are dates, False if they are numbers
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """All columns to read, each once."""
+        time = () if self.time is None else (self.time,)
+        return tuple(dict.fromkeys((*self.features, *self.extra, *time)))
 
 
 class Position(NamedTuple):
@@ -53,6 +61,7 @@ class Chunk(NamedTuple):
     end_row: int  # rows of the file up to here, good or bad
     consumed: int  # bytes of the file read so far
     identity: str  # length and digest of the text before the first row; "" if not known
+    time: Floats | None = None  # (n,) of each good row; None if no column of times is read
 
     def part(self, start: int, stop: int) -> "Chunk":
         """Good rows `start` to `stop`, with the bad rows that come before the last of them."""
@@ -63,14 +72,15 @@ class Chunk(NamedTuple):
             values=self.values[start:stop],
             row=self.row[start:stop],
             extra=self.extra.slice(start, stop - start),
+            time=_sliced(self.time, start, stop),
             bad=inside,
             end_row=self.end_row if last is None else int(last) + 1,
         )
 
     def bad_only(self) -> "Chunk":
         """The bad rows without the good ones."""
-        none = self.extra.slice(0, 0)
-        return self._replace(values=self.values[:0], row=self.row[:0], extra=none)
+        none, time = self.extra.slice(0, 0), _sliced(self.time, 0, 0)
+        return self._replace(values=self.values[:0], row=self.row[:0], extra=none, time=time)
 
     def until(self, row: int) -> "Chunk":
         """Rows, good and bad, before a row of the file."""
@@ -79,6 +89,7 @@ class Chunk(NamedTuple):
             values=self.values[:stop],
             row=self.row[:stop],
             extra=self.extra.slice(0, stop),
+            time=_sliced(self.time, 0, stop),
             bad=[bad for bad in self.bad if bad.row < row],
         )
 
@@ -89,8 +100,18 @@ class Chunk(NamedTuple):
             values=self.values[start:],
             row=self.row[start:],
             extra=self.extra.slice(start),
+            time=_sliced(self.time, start, None),
             bad=[bad for bad in self.bad if bad.row >= row],
         )
+
+
+def filtered(extra: pa.Table, rows: Booleans) -> pa.Table:
+    """Some rows of a table, by a mask (n,); PyArrow does not count those of one without columns."""
+    return extra.filter(pa.array(rows)) if extra.num_columns else extra
+
+
+def _sliced(time: Floats | None, start: int, stop: int | None) -> Floats | None:
+    return None if time is None else time[start:stop]
 
 
 class RowDigest:
@@ -104,6 +125,8 @@ class RowDigest:
         """Add the rows, good and bad, of a chunk or of a part of one."""
         self._update("values", np.ascontiguousarray(chunk.values))
         self._update("row", np.ascontiguousarray(chunk.row))
+        if chunk.time is not None:
+            self._update("time", np.ascontiguousarray(chunk.time))
         for bad in chunk.bad:
             self._update("bad", f"{tuple(bad)}\n".encode())
         for name, column in zip(chunk.extra.column_names, chunk.extra.columns, strict=True):

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from spclust.tables.cells import is_clean, matrix, parse_cells
 from spclust.tables.chunks import BadRow, Chunk, Columns, Position
+from spclust.tables.columns.time_column import with_times
 from spclust.tables.inputs import STDIN
 from spclust.tables.table_error import TableError, sentence_of
 from spclust.tables.text_file import TextFile
@@ -52,7 +53,7 @@ class ColumnarReader:
 
     def chunks(self, columns: Columns, since: Position) -> Iterator[Chunk | None]:
         """Chunks of all rows, also of those before the position: they are to be compared."""
-        names = list(dict.fromkeys((*columns.features, *columns.extra)))
+        names = list(columns.read)
         for name in columns.extra:
             self._require_text(name)
         most = _most_rows(names)
@@ -88,7 +89,8 @@ class ColumnarReader:
         if columns.extra:
             extra = extra.cast(pa.schema([(name, pa.string()) for name in columns.extra]))
         end = first + len(batch)
-        return Chunk(values, row, extra, bad, 0, 0, end, self._file.consumed(end), "")
+        chunk = Chunk(values, row, extra, bad, 0, 0, end, self._file.consumed(end), "")
+        return with_times(chunk, table, columns)
 
 
 def _most_rows(columns: list[str]) -> int:

@@ -2,12 +2,10 @@
 
 import csv
 import io
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
@@ -15,12 +13,13 @@ import pyarrow.csv as pacsv
 from spclust.array_types import Integers
 from spclust.tables.cells import is_clean, is_number, is_numeric, matrix, parse_cells
 from spclust.tables.chunks import BadRow, Chunk, Columns, Position
+from spclust.tables.columns.time_column import with_times
 from spclust.tables.table_error import TableError, sentence_of
+from spclust.tables.text.csv_records import Records
 from spclust.tables.text_file import Block, TextFile, chunks_of
 
 _SAMPLE = 1000  # rows by which columns of numbers are recognised
 _BOM = b"\xef\xbb\xbf"
-_END_OF_LINE = re.compile(rb"\r\n?|\n")
 
 
 class Dialect(NamedTuple):
@@ -29,68 +28,7 @@ class Dialect(NamedTuple):
     delimiter: str = ","
     decimal: str = "."
     header: bool | None = None  # None: there is one unless the first row is all numbers
-
-
-class Records:
-    r"""The records of a CSV text, as PyArrow finds them.
-
-    A quote counts at the beginning of a cell only, up to the next one that is not doubled: in the
-    cell `5" pipe` it is an inch mark. All of \n, \r and \r\n end a record.
-    """
-
-    def __init__(self, delimiter: str) -> None:
-        self._cell_ends = delimiter.encode() + b"\r\n"
-        self._ends = np.zeros(256, dtype=bool)
-        self._ends[list(self._cell_ends)] = True
-
-    def first(self, data: bytes) -> int:
-        """Length of the first record with its end of line."""
-        for start, end in self._outside_quotes(data):
-            found = _END_OF_LINE.search(data, start, end)
-            if found is not None:
-                return found.end()
-        return len(data)
-
-    def whole(self, data: bytes | bytearray) -> int:
-        """Number of bytes up to the end of the last whole record."""
-        end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
-        if data.find(b'"', 0, end) < 0 or self._is_regular(np.frombuffer(data, np.uint8, end)):
-            return end
-        spans = self._outside_quotes(data)
-        return 1 + max(max(data.rfind(b"\n", *span), data.rfind(b"\r", *span)) for span in spans)
-
-    def _outside_quotes(self, data: bytes | bytearray) -> Iterator[tuple[int, int]]:
-        """Start and end of each part of a text that is not in quotes."""
-        start = at = 0
-        while (quote := data.find(b'"', at)) >= 0:
-            at = quote + 1
-            if quote == 0 or data[quote - 1] in self._cell_ends:
-                yield start, quote
-                while (quote := data.find(b'"', at)) >= 0 and data[quote + 1 : quote + 2] == b'"':
-                    at = quote + 2
-                if quote < 0:
-                    return
-                start = at = quote + 1
-        yield start, len(data)
-
-    def _is_regular(self, text: npt.NDArray[np.uint8]) -> bool:
-        """True if a text, which ends with a line, has quotes around whole cells and doubled only.
-
-        This is 20 times faster than the general search, and the usual case.
-        """
-        quotes = np.flatnonzero(text == ord('"'))
-        opening, closing = quotes[0::2], quotes[1::2]
-        if opening.size != closing.size:
-            return False
-        doubled = closing[:-1] + 1 == opening[1:]  # as if the cell ended and began again
-        # Before the first byte of the text is its last one, which ends a line.
-        before, after = self._ends[text[opening - 1]], self._ends[text[closing + 1]]
-        return bool(
-            before[0]
-            and after[-1]
-            and np.all(doubled | before[1:])
-            and np.all(doubled | after[:-1])
-        )
+    known: tuple[str, ...] = ()  # names of the columns of a file that this one continues
 
 
 class CsvReader:
@@ -117,10 +55,12 @@ class CsvReader:
         except csv.Error as error:
             raise TableError(f"{self._text.path!r}, row 1: {sentence_of(error)}") from None
         cells = [cell.strip() for cell in cells]
-        header = self._dialect.header
+        header, known = self._dialect.header, list(self._dialect.known)
+        if known and header is not False:  # one that continues another one may have none
+            header = set(cells) == set(known)
         if header is None:
             header = not all(is_number(cell.replace(self._dialect.decimal, ".")) for cell in cells)
-        self.names = cells if header else [f"x{i}" for i in range(len(cells))]
+        self.names = cells if header else known or [f"x{i}" for i in range(len(cells))]
         self._data = start + len(line) if header else start
 
     def numeric_columns(self) -> list[str]:
@@ -154,6 +94,7 @@ class CsvReader:
         types = {
             **dict.fromkeys(columns.features, pa.float64()),
             **dict.fromkeys(columns.extra, pa.string()),
+            **({} if columns.time is None else {columns.time: pa.string()}),
         }
         try:
             # PyArrow fails to hand over ragged rows that are not UTF-8.
@@ -169,7 +110,7 @@ class CsvReader:
             numbers = _numbers(len(table), ragged, row)
         else:
             ragged.clear()
-            table = self._as_text(block.data, (*columns.features, *columns.extra), ragged)
+            table = self._as_text(block.data, columns.read, ragged)
             numbers = _numbers(len(table), ragged, row)
             values, good, bad = parse_cells(
                 self._with_points(table, columns.features), columns.features, numbers
@@ -177,7 +118,7 @@ class CsvReader:
         bad += [_ragged(each, row) for each in ragged]
         bad.sort(key=lambda each: each.row)
         extra = table.select(list(columns.extra)).filter(pa.array(good))
-        return Chunk(
+        chunk = Chunk(
             values,
             numbers[good],
             extra,
@@ -188,6 +129,10 @@ class CsvReader:
             block.consumed,
             self._text.identity(),
         )
+        if columns.time is None:
+            return chunk
+        cells = self._with_points(table.filter(pa.array(good)), [columns.time])
+        return with_times(chunk, cells, columns)
 
     def _as_floats(self, table: pa.Table, columns: Columns) -> pa.Table:
         """The table with numbers in those features, too, that are also read as text."""

@@ -32,6 +32,7 @@ class ReadOptions:
     header: bool | None = None  # of CSV; None: there is one unless the first row is all numbers
     encoding: str = "utf-8"  # of text
     read_bytes: int = 1_000_000  # bytes of text that are parsed at a time
+    time: str | None = None  # column of times
 
 
 _BY_ENDING = {
@@ -77,14 +78,25 @@ def ending_of(path: str) -> str:
     return PurePath(name.stem if codec_of(path) else name.name).suffix.lower()
 
 
-def format_of(path: str, given: Format | None = None) -> Format:
-    """Format of a file: the given one, or else by its name; `-` is CSV if none is given."""
+def format_of_start(start: bytes, otherwise: Format) -> Format:
+    """Format of a pipe by its first bytes: NDJSON or Arrow, or else another one."""
+    if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{":
+        return Format.NDJSON
+    return Format.ARROW if start in (b"ARRO", b"\xff\xff\xff\xff") else otherwise
+
+
+def format_of(path: str, given: Format | None = None, option: str = "--format") -> Format:
+    """Format of a file: the given one, or else by its name; `-` is CSV if none is given.
+
+    `option` is the one that gives it, if there is one.
+    """
     if path == "-":
         return given or Format.CSV
     known = given or _BY_ENDING.get(ending_of(path))
     if known is None:
+        advice = f"say {option} {', '.join(Format)}, or " if option else ""
         raise TableError(
-            f"The format of {path!r} cannot be recognised by its name: say --format "
-            f"{', '.join(Format)}, or use an ending such as .csv, .parquet or .ndjson."
+            f"The format of {path!r} cannot be recognised by its name: {advice}use an ending such "
+            "as .csv, .parquet or .ndjson."
         )
     return known

@@ -8,14 +8,18 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.json as pajson
 
 from spclust.array_types import Floats
 from spclust.tables.cells import is_clean, matrix
 from spclust.tables.chunks import BadRow, Chunk, Columns, Position
+from spclust.tables.columns.json_cells import as_text, json_field
+from spclust.tables.columns.time_column import with_times
 from spclust.tables.text_file import Block, TextFile, chunks_of, whole_lines
 
 _SAMPLE = 1000  # lines by which columns of numbers are recognised
+_EXACT = 2.0**53  # larger integers are rounded when they become floats
 
 
 class NdjsonReader:
@@ -64,13 +68,14 @@ class NdjsonReader:
         self._text.close()
 
     def _chunk(self, block: Block, row: int, columns: Columns) -> Chunk:
-        table = None if columns.extra else _all_at_once(block.data, columns.features)
+        table = None if columns.extra else _all_at_once(block.data, columns)
         if table is not None:
             values, rows, bad = matrix(table, columns.features), len(table), list[BadRow]()
             good, extra = np.arange(rows), pa.table({"": pa.nulls(rows)}).select([])
         else:
-            values, good, extra, bad, rows = _line_by_line(block.data, columns)
-        return Chunk(
+            values, good, table, bad, rows = _line_by_line(block.data, columns)
+            extra, table = table.select(list(columns.extra)), as_text(table)
+        chunk = Chunk(
             values,
             good + row,
             extra,
@@ -81,11 +86,17 @@ class NdjsonReader:
             block.consumed,
             self._text.identity(),
         )
+        return with_times(chunk, table, columns)
 
 
-def _all_at_once(data: bytes, features: tuple[str, ...]) -> pa.Table | None:
-    """The columns of a block as numbers; None if a line is bad."""
-    schema = pa.schema([(name, pa.float64()) for name in features])
+def _all_at_once(data: bytes, columns: Columns) -> pa.Table | None:
+    """The columns of a block as numbers, dates as text; None if a line is bad."""
+    numbers = columns.features
+    types = dict.fromkeys(numbers, pa.float64())
+    if columns.time is not None:
+        types[columns.time] = pa.string() if columns.dated else pa.float64()
+        numbers = numbers if columns.dated else (*numbers, columns.time)
+    schema = pa.schema(types)
     options = pajson.ParseOptions(
         explicit_schema=schema, newlines_in_values=False, unexpected_field_behavior="ignore"
     )
@@ -94,13 +105,19 @@ def _all_at_once(data: bytes, features: tuple[str, ...]) -> pa.Table | None:
         table = pajson.read_json(pa.BufferReader(data), reading, options)
     except pa.ArrowInvalid:
         return None
-    return table if is_clean(table, features) else None
+    if not is_clean(table, numbers):
+        return None
+    if columns.time is not None and not columns.dated:
+        large = pc.any(pc.greater(pc.abs(table[columns.time]), _EXACT)).as_py()
+        return None if large else table  # integers that were rounded
+    return table
 
 
 def _line_by_line(data: bytes, columns: Columns) -> tuple[Floats, Any, pa.Table, list[BadRow], int]:
-    """Values, their rows, extra columns, bad rows, and the number of rows."""
+    """Values, their rows, extra columns and times as text, bad rows, and the number of rows."""
     values, good, bad, rows = [], [], [], 0
-    extra: dict[str, list[str | None]] = {name: [] for name in columns.extra}
+    names = (*columns.extra, *(() if columns.time is None else (columns.time,)))
+    extra: dict[str, list[str | None]] = {name: [] for name in names}
     for line in _lines(data):
         if not line.strip():
             continue
@@ -110,15 +127,17 @@ def _line_by_line(data: bytes, columns: Columns) -> tuple[Floats, Any, pa.Table,
             values.append([float(found[name]) for name in columns.features])
             good.append(rows)
             for name, cells in extra.items():
-                cells.append(_text(found.get(name)))
+                cells.append(None if found.get(name) is None else json.dumps(found[name]))
         else:
             text = line.decode("utf-8", "replace")
             column, why = problem
             record = {"column": column} if column is not None else {}
             bad.append(BadRow(rows, why, {**record, "text": text}))
         rows += 1
-    texts = {name: pa.array(cells, pa.string()) for name, cells in extra.items()}
-    table = pa.table({**texts, "": pa.nulls(len(values))}).select(list(texts))
+    texts = [pa.array(cells, pa.string()) for cells in extra.values()]
+    fields = [json_field(name) for name in extra]
+    table = pa.table([*texts, pa.nulls(len(values))], pa.schema([*fields, ("", pa.null())]))
+    table = table.select(list(extra))
     numbers = np.array(values, dtype=np.float64).reshape(len(values), len(columns.features))
     return numbers, np.array(good, dtype=np.int64), table, bad, rows
 
@@ -160,7 +179,3 @@ def _object(line: bytes) -> Any:
 
 def _lines(data: bytes) -> list[bytes]:
     return data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-
-
-def _text(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else json.dumps(value)

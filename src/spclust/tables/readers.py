@@ -5,17 +5,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import partial
-from typing import BinaryIO, Protocol, Self
+from typing import BinaryIO, Protocol
 
 import pyarrow as pa
 
-from spclust.tables.chunks import Chunk, Columns, Position, RowDigest
+from spclust.tables.chunks import Chunk, Columns, Position
 from spclust.tables.columnar_reader import ArrowBatches, ColumnarReader, ParquetBatches
+from spclust.tables.columns.column_advice import advise
 from spclust.tables.csv_reader import CsvReader, Dialect
-from spclust.tables.formats import Format, ReadOptions, format_of
+from spclust.tables.files.growing_file import GrowingFile
+from spclust.tables.formats import Format, ReadOptions, format_of, format_of_start
+from spclust.tables.inputs import STDIN
 from spclust.tables.ndjson_reader import NdjsonReader
 from spclust.tables.table_error import TableError, TableOptionError, sentence_of, shortened
-from spclust.tables.text_file import NOT_THE_INPUT, TextFile
+from spclust.tables.text_file import TextFile
 
 _COMPARED = 1000  # names of columns that a misspelt one is compared with, which takes long
 
@@ -65,15 +68,26 @@ def open_reader(
     stopped: Callable[[], bool],
     digests: bool = False,
     content: BinaryIO | None = None,
+    growing: GrowingFile | None = None,
+    known: tuple[str, ...] = (),
 ) -> Reader:
     """Open a file, or standard input, with the reader of its format.
 
     `digests`: compute one of the text before each chunk, which is then the chunk's `identity`.
-    `content`: of a table that is on no disk, for which `path` is but a name.
+    `content`: of a table that is on no disk, for which `path` is but a name. `growing`: the file,
+    if it may be rotated. `known`: names of the columns, if the file continues another one.
     """
     with named_errors(path):
-        text = partial(TextFile, follow=follow, stopped=stopped, digests=digests, content=content)
-        reader = _opened(path, options, text)
+        text = partial(
+            TextFile,
+            follow=follow,
+            stopped=stopped,
+            digests=digests,
+            content=content,
+            growing=growing,
+            least_lines=1 if known else 2,
+        )
+        reader = _opened(path, options, text, known)
     # Lines of JSON cannot have two columns of one name, and are not read for nothing.
     if not isinstance(reader, NdjsonReader) and len(set(reader.names)) < len(reader.names):
         reader.close()
@@ -88,7 +102,12 @@ def _is_csv(path: str, options: ReadOptions) -> bool:
     return format_of(path, options.format) in (Format.CSV, Format.TSV)
 
 
-def _opened(path: str, options: ReadOptions, text_file: Callable[[str, str], TextFile]) -> Reader:
+def _opened(
+    path: str,
+    options: ReadOptions,
+    text_file: Callable[[str, str], TextFile],
+    known: tuple[str, ...],
+) -> Reader:
     kind = format_of(path, options.format)
     if kind is Format.PARQUET:
         return ColumnarReader(path, ParquetBatches(path))
@@ -105,121 +124,18 @@ def _opened(path: str, options: ReadOptions, text_file: Callable[[str, str], Tex
             f"--encoding {encoding!r} is not known: say for instance latin-1, cp1252 or utf-16."
         ) from None
     text = text_file(path, encoding)
+    if path == STDIN and options.format is None:
+        kind = format_of_start(text.peek_start(), kind)
     try:
         if kind is Format.ARROW:
             return ColumnarReader(path, ArrowBatches(text))
         if kind is Format.NDJSON:
             return NdjsonReader(text, options.read_bytes)
-        dialect = Dialect(delimiter, options.decimal, options.header)
+        dialect = Dialect(delimiter, options.decimal, options.header, known)
         return CsvReader(text, dialect, options.read_bytes)
     except BaseException:
         text.close()
         raise
-
-
-class InputFiles:
-    """Input files, read one after the other as one stream."""
-
-    def __init__(
-        self,
-        paths: list[str],
-        options: ReadOptions,
-        *,
-        follow: bool = False,
-        stopped: Callable[[], bool] = lambda: False,
-        digests: bool = False,
-    ) -> None:
-        """Prepare to read files; `digests` of what was read are part of positions, if wanted."""
-        self.paths = paths
-        self._options, self.follows, self.stopped = options, follow, stopped
-        self._digests, self._rows = digests, RowDigest()
-        self._opened: dict[int, Reader] = {}
-        self.ends: dict[int, Position] = {}  # of files that were read to their end
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, failure: object, *_: object) -> None:
-        """Close all files."""
-        for reader in self._opened.values():
-            reader.close()
-
-    def first(self) -> tuple[str, Reader]:
-        """The first file that has columns, with its reader."""
-        for number in range(len(self.paths)):
-            reader = self._open(number)
-            if reader.names:
-                return self.paths[number], reader
-        raise TableError(f"{self.paths[0]!r} is empty.")
-
-    def _open(self, number: int) -> Reader:
-        if number not in self._opened:
-            self._opened[number] = open_reader(
-                self.paths[number],
-                self._options,
-                follow=self.follows,
-                stopped=self.stopped,
-                digests=self._digests,
-            )
-        return self._opened[number]
-
-    def chunks(self, columns: Columns, since: Position) -> Iterator[tuple[Chunk, Position] | None]:
-        """Chunks of all files from a position on, each with the position after it.
-
-        TableError if what is before the position is not what was read before.
-        """
-        for number, end in self.ends.items():
-            for _ in self._chunks_of(number, columns, end):
-                pass  # it is checked
-        before = since.before
-        for number in range(since.file, len(self.paths)):
-            start = since if number == since.file else Position(number, before)
-            end = start
-            for found in self._chunks_of(number, columns, start):
-                end = end if found is None else found[1]
-                yield found
-            if self._digests:
-                self.ends[number] = self.position(end)
-            before += end.row
-            if self.stopped():
-                return
-
-    def _chunks_of(
-        self, number: int, columns: Columns, since: Position
-    ) -> Iterator[tuple[Chunk, Position] | None]:
-        """Chunks of one file."""
-        path, reader = self.paths[number], self._open(number)
-        row, offset, known = 0, -1, RowDigest()
-        if reader.names:
-            require_columns((*columns.features, *columns.extra), reader, path)
-        with named_errors(path):
-            for chunk in reader.chunks(columns, since) if reader.names else ():
-                if chunk is None:
-                    yield None
-                    continue
-                if chunk.offset != offset:
-                    self._rows, offset = RowDigest(), chunk.offset
-                if row < since.row:
-                    earlier, chunk = chunk.until(since.row), chunk.since(since.row)
-                    self._rows.add(earlier)
-                    known.add(earlier)
-                    if chunk.end_row >= since.row and since.rows and since.rows != known.value():
-                        raise TableError(f"{path!r} {NOT_THE_INPUT}")
-                row = chunk.end_row
-                identity = chunk.identity
-                end = Position(number, since.before, row, offset, chunk.offset_row, identity)
-                yield chunk, end
-        if row < since.row and not self.stopped():
-            raise TableError(f"{path!r} {NOT_THE_INPUT}")
-        self._opened.pop(number).close()
-
-    def position(self, end: Position, part: Chunk | None = None) -> Position:
-        """A position with the digest of the rows before it, the last of which are `part`."""
-        if part is not None:
-            end = end._replace(row=part.end_row)
-            if self._digests:
-                self._rows.add(part)
-        return end._replace(rows=self._rows.value()) if self._digests else end
 
 
 def split_names(given: Sequence[str] | None, names: Sequence[str]) -> tuple[str, ...]:
@@ -233,6 +149,30 @@ def split_names(given: Sequence[str] | None, names: Sequence[str]) -> tuple[str,
 def extra_columns(label: str | None, keep: Sequence[str]) -> tuple[str, ...]:
     """Columns to read besides the features: the label and those to keep."""
     return tuple(dict.fromkeys((*([label] if label else []), *keep)))
+
+
+def choose_columns(
+    reader: Reader,
+    path: str,
+    given: Sequence[str] | None,
+    extra: tuple[str, ...],
+    time: str | None,
+) -> Columns:
+    """Columns to read: those to cluster by, others as text, and that of times, if one is named.
+
+    Times are numbers if the column is one of numbers, and else dates.
+    """
+    require_columns((*extra, *([] if time is None else [time])), reader, path)
+    others = extra if time is None else (*extra, time)
+    features = choose_features(reader, path, given, others)
+    if not given:
+        advise(path, features)
+    if time is None:
+        return Columns(features, extra)
+    if time in features:
+        raise TableOptionError(f"--columns and --time both name {time!r}: leave it out of one.")
+    with named_errors(path):
+        return Columns(features, extra, time, dated=time not in reader.numeric_columns())
 
 
 def choose_features(

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 import pyarrow as pa
 
 from spclust.tables.chunks import Chunk, Position
+from spclust.tables.files.growing_file import Ending, GrowingFile
 from spclust.tables.formats import codec_of_start
 from spclust.tables.inputs import STDIN
 from spclust.tables.table_error import TableError, sentence_of
@@ -59,14 +60,22 @@ class TextFile:
         stopped: Stopped,
         digests: bool,
         content: BinaryIO | None = None,
+        growing: GrowingFile | None = None,
+        least_lines: int = 2,
     ) -> None:
-        """Open a file; `content` is what it holds, uncompressed, if it is on no disk."""
+        """Open a file; `content` is what it holds, uncompressed, if it is on no disk.
+
+        `growing`: the file, if it may be rotated. `least_lines` are those that `peek` waits for.
+        """
+        self._growing, self._least_lines = growing, least_lines
         self.path, self.follow, self.stopped = path, follow, stopped
         self._digest = 0 if digests else None  # CRC-32, which is the fastest that detects errors
         self._passed = 0  # bytes of the text before the block of now
         # Unbuffered: a thread waiting in a buffered read holds a lock that Python needs at exit.
         source = 0 if path == STDIN else path
-        self._raw: Any = content or open(source, "rb", buffering=0, closefd=path != STDIN)  # noqa: SIM115
+        self._raw: Any = content or growing
+        if self._raw is None:
+            self._raw = open(source, "rb", buffering=0, closefd=path != STDIN)  # noqa: SIM115
         self._content = content
         self.consumed = 0  # bytes of the file, before decompression
         self._start = self._first_bytes()
@@ -140,14 +149,20 @@ class TextFile:
         """Put bytes back: the next read returns them again."""
         self._peeked = data + self._peeked
 
+    def peek_start(self) -> bytes:
+        """The first few bytes, which are the same again when they are read."""
+        start = self.read_fully(4)
+        self.put_back(start)
+        return start
+
     def peek(self, size: int) -> bytes:
         """About `size` bytes of the first lines, at least two lines if there are two."""
         pending = bytearray()
         while True:
             state = self._fill(pending, max(size, _LEAST_PEEK))
-            if state is _State.MORE or self._is_final(state) or self.stopped():
+            if state is _State.MORE or self._has_ended(state) or self.stopped():
                 break
-            if max(pending.count(b"\n"), pending.count(b"\r")) > 1:
+            if max(pending.count(b"\n"), pending.count(b"\r")) >= self._least_lines:
                 break
             time.sleep(_QUIET if state is _State.ENDED else 0.0)
         self.put_back(bytes(pending))
@@ -183,7 +198,9 @@ class TextFile:
                     f"{self.path!r} has a record of more than 64 MB that does not end: is it text, "
                     "with all quotes closed?"
                 )
-            if final or stopped:
+            if final or stopped or self._has_ended(state):
+                if self._growing is not None:
+                    self._growing.offset, self._growing.identity = self._passed, self.identity()
                 return
             if state is not _State.MORE and not paused:
                 yield None
@@ -192,11 +209,20 @@ class TextFile:
                 self._wait()
 
     def _is_final(self, state: "_State") -> bool:
+        """True if no byte can follow any more, and the last line need have no end."""
+        truncated = self._growing is not None and self._growing.ending is Ending.TRUNCATED
+        return self._has_ended(state) and not truncated
+
+    def _has_ended(self, state: "_State") -> bool:
         """True if no byte can follow any more."""
-        return state is _State.ENDED and (not self.follow or self.path == STDIN)
+        if state is not _State.ENDED:
+            return False
+        if self._growing is not None:
+            return self._growing.has_ended()
+        return not self.follow or self.path == STDIN
 
     def _wait(self) -> None:
-        if os.fstat(self._raw.fileno()).st_size < self.consumed:
+        if self._growing is None and os.fstat(self._raw.fileno()).st_size < self.consumed:
             raise TableError(f"{self.path!r} was truncated while it was followed.")
         time.sleep(_QUIET)
 

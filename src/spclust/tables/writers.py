@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
+from spclust.tables.columns.json_cells import as_records, as_text
 from spclust.tables.formats import Format, codec_of, ending_of, format_of
 from spclust.tables.table_error import TableError
 
@@ -184,9 +185,8 @@ def require_truncatable(path: str, given: Format | None) -> None:
             "Output on standard output cannot be taken back after a crash: with --checkpoint "
             "write labels to a file."
         )
-    if format_of(path, given) is Format.PARQUET or (
-        format_of(path, given) is Format.ARROW and ending_of(path) != ".arrows"
-    ):
+    kind = format_of(path, given, "--out-format")
+    if kind is Format.PARQUET or (kind is Format.ARROW and ending_of(path) != ".arrows"):
         raise TableError(
             f"{path!r} is of a format that cannot be truncated to a checkpoint: write labels as "
             ".csv, .tsv, .ndjson (also .gz, .zst, .lz4) or as a stream of Arrow, .arrows."
@@ -199,9 +199,13 @@ def open_writer(
     keep: Written | None = None,
     *,
     digests: bool = False,
+    option: str = "--out-format",
 ) -> TableWriter:
-    """Writer of a file by its format; it goes on after what is to be kept, if given."""
-    kind = format_of(path, given)
+    """Writer of a file by its format; it goes on after what is to be kept, if given.
+
+    `option` is the one that gives the format, if there is one.
+    """
+    kind = format_of(path, given, option)
     if kind is Format.PARQUET or (kind is Format.ARROW and ending_of(path) != ".arrows"):
         if path == STDOUT and kind is Format.ARROW:
             return _AppendingWriter(AppendFile(path), kind, None)
@@ -236,6 +240,8 @@ class _AppendingWriter:
 
 
 def _encoded(table: pa.Table, kind: Format, *, first: bool) -> bytes:
+    if kind is not Format.NDJSON:
+        table = as_text(table)
     if kind is Format.ARROW:
         # Serialised slices are padded with what follows them. Nothing follows in a copy, which
         # `combine_chunks` makes if there are two chunks: the bytes depend on the rows only.
@@ -243,7 +249,7 @@ def _encoded(table: pa.Table, kind: Format, *, first: bool) -> bytes:
         parts = [batch.serialize().to_pybytes() for batch in copied.to_batches()]
         return b"".join([table.schema.serialize().to_pybytes() if first else b"", *parts])
     if kind is Format.NDJSON:
-        rows = (json.dumps(row, ensure_ascii=False) for row in table.to_pylist())
+        rows = (json.dumps(row, ensure_ascii=False) for row in as_records(table))
         return "".join(f"{row}\n" for row in rows).encode()
     sink, header = pa.BufferOutputStream(), io.StringIO()
     delimiter = "\t" if kind is Format.TSV else ","
@@ -266,7 +272,7 @@ class _FooterWriter:
 
     def add(self, table: pa.Table) -> None:
         """Append rows."""
-        self._waiting.append(table)
+        self._waiting.append(as_text(table))
         self._rows += len(table)
         if self._rows >= _ROWS_OF_A_GROUP:
             self._flush()

@@ -4,8 +4,10 @@ The file has the format of saved models; the bytes of the model are one of its a
 of earlier versions have no digests: what they know of inputs and outputs is then not checked.
 """
 
+import logging
 import os
 import shutil
+from collections.abc import Container, Iterable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -53,7 +55,10 @@ class CheckpointFile:
                 found = _decoded(self._previous)
             except (CommandError, OSError):
                 raise error from None
-            say(f"{self.path!r} is damaged: going on from the one before, {self._previous!r}.")
+            say(
+                f"{self.path!r} is damaged: going on from the one before, {self._previous!r}.",
+                logging.WARNING,
+            )
         else:
             self._is_sound = True
         return found
@@ -114,6 +119,16 @@ def _decoded(path: str) -> Checkpoint:
         raise CommandError(
             f"Cannot go on from {path!r}: {error}. Name another file, or remove it to start anew."
         ) from None
+
+
+def settings_of(groups: Iterable[dict[str, Any]], free: Container[str]) -> dict[str, Any]:
+    """Options as a checkpoint has them, but those that are free to change."""
+    return {
+        name: None if value is None else str(value)
+        for group in groups
+        for name, value in group.items()
+        if name not in free
+    }
 
 
 def require_same_run(

@@ -60,7 +60,7 @@ def cluster(
     run = ClusterRun(
         expand_inputs(inputs),
         input_options,
-        given_parameters(model_options),
+        given_parameters(model_options, timed=input_options.time is not None),
         label_options,
         run_options,
     )

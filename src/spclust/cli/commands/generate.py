@@ -53,7 +53,7 @@ def generate(
 
     from spclust.tables.writers import open_writer
 
-    writer = open_writer(out)
+    writer = open_writer(out, option="")
     for X, y in _parts(kind, rows, columns, seed):
         features = {f"x{i}": X[:, i].round(4) for i in range(X.shape[1])}
         writer.add(pa.table({**features, "class": y}))

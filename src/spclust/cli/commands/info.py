@@ -25,7 +25,7 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
 ) -> None:
     """Show the clusters of a saved model, its parameters, and possible problems."""
-    from spclust.cli.summary import print_json, print_table, table_of
+    from spclust.cli.summary import plain_parameter, print_json, print_table, table_of
     from spclust.prepared_model import PreparedModel
 
     prepared = PreparedModel.load(model)
@@ -37,10 +37,7 @@ def info(
         record: dict[str, Any] = {
             "rows": spc.n_samples_seen_,
             **preparation.as_plain(),
-            "parameters": {
-                name: str(value) if value in (float("inf"), float("-inf")) else value
-                for name, value in parameters.items()
-            },
+            "parameters": {name: plain_parameter(value) for name, value in parameters.items()},
             "clusters": clusters,
             "structures": parts,
             "diagnosis": [str(finding) for finding in findings],
@@ -52,7 +49,8 @@ def info(
     print_table(table_of(clusters))
     if structures:
         print_table(table_of(parts))
-    shown = ", ".join(f"{name}={value}" for name, value in parameters.items() if value is not None)
+    given = {name: plain_parameter(value) for name, value in parameters.items()}
+    shown = ", ".join(f"{name}={value}" for name, value in given.items() if value is not None)
     typer.echo(printable(f"parameters: {shown}"))
     if preparation.centre is not None:
         typer.echo("columns were standardised; what is shown is in the units of the data")

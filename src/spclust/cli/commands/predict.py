@@ -50,8 +50,9 @@ def predict(
     from spclust.tables.bad_rows import BadRows, collection_path
     from spclust.tables.batches import ReadAhead, default_batch_size, in_batches
     from spclust.tables.chunks import Columns, Position
+    from spclust.tables.files.input_files import InputFiles
     from spclust.tables.inputs import expand_inputs
-    from spclust.tables.readers import InputFiles, extra_columns, require_columns, split_names
+    from spclust.tables.readers import extra_columns, require_columns, split_names
     from spclust.tables.writers import open_writer, require_writable
 
     prepared = PreparedModel.load(model)
@@ -67,8 +68,10 @@ def predict(
         keep = split_names(label_options.keep, reader.names)
         label = label_options.label
         extra = extra_columns(label, keep)
-        features = _features(prepared, reader, path, input_options.columns, extra)
-        require_columns((*features, *extra), reader, path)
+        others = extra if input_options.time is None else (*extra, input_options.time)
+        require_columns(others, reader, path)
+        features = _features(prepared, reader, path, input_options.columns, others)
+        require_columns(features, reader, path)
         bad, scores, count = BadRows(input_options.on_bad_row), Scores(), 0
         outputs.callback(bad.close)
         out = open_writer(label_options.out or "-", label_options.out_format)

@@ -101,7 +101,7 @@ def serve(
         run = ServeRun(
             inputs or [],
             input_options,
-            given_parameters(model_options),
+            given_parameters(model_options, timed=input_options.time is not None),
             label_options,
             run_options,
             host=host,

@@ -48,25 +48,27 @@ def watch(
     from spclust.prepared_model import Preparation, PreparedModel
     from spclust.tables.bad_rows import BadRows, collection_path
     from spclust.tables.batches import ReadAhead, in_batches
-    from spclust.tables.chunks import Columns, Position
+    from spclust.tables.chunks import Position
+    from spclust.tables.columns.time_order import ordered
+    from spclust.tables.files.followed_files import input_files
     from spclust.tables.inputs import expand_inputs, require_followable
-    from spclust.tables.readers import InputFiles, choose_features
+    from spclust.tables.readers import choose_columns
     from spclust.tables.writers import require_writable
 
-    parameters = given_parameters(model_options)
+    parameters = given_parameters(model_options, timed=input_options.time is not None)
     track_by_default(parameters, _TRACK_EVERY)
     paths, options = expand_inputs(inputs), input_options.read_options()
     if follow:
         require_followable(paths, options.format)
     require_writable({"--on-bad-row collect": collection_path(input_options.on_bad_row)}, paths)
     stop, model = StopSignal(), new_model(parameters)
-    with InputFiles(paths, options, follow=follow, stopped=stop) as files:
+    with input_files(paths, options, follow=follow, stopped=stop) as files:
         path, reader = files.first()
-        features = choose_features(reader, path, input_options.columns, ())
-        prepared = PreparedModel(model, Preparation(features))
-        prepared.watched = True
+        columns = choose_columns(reader, path, input_options.columns, (), options.time)
+        prepared = PreparedModel(model, Preparation(columns.features))
+        prepared.watched, prepared.dated = True, columns.dated
         bad, rows, started = BadRows(input_options.on_bad_row), 0, time.perf_counter()
-        batches = in_batches(files, Columns(features), Position(), size=batch)
+        batches = in_batches(files, columns, Position(), size=batch)
         with (
             closing(bad),
             stop,
@@ -74,10 +76,12 @@ def watch(
             ReadAhead(batches, stop) as ahead,
         ):
             for part in ahead:
+                part, _ = ordered(part, columns, prepared.clock)
                 bad.add(part.bad)
                 if len(part.values) and part.end is not None:
                     with named_rows(paths, part.end.file, part.row):
-                        events = prepared.learn(prepared.prepare(part.values))
+                        prepared_rows = prepared.prepare(part.values)
+                        events = prepared.learn(prepared_rows, part.time, part.row)
                     rows += len(part.values)
                     table.show(rows, events)
                 if stop():

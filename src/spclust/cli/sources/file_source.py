@@ -6,13 +6,12 @@ from typing import Self
 from spclust.cli.sources.source import ChosenColumns
 from spclust.tables.batches import Batch, in_batches
 from spclust.tables.chunks import Columns, Position
+from spclust.tables.files.followed_files import input_files
 from spclust.tables.formats import ReadOptions
 from spclust.tables.inputs import file_sizes, require_followable
 from spclust.tables.readers import (
-    InputFiles,
-    choose_features,
+    choose_columns,
     extra_columns,
-    require_columns,
     split_names,
 )
 
@@ -31,8 +30,8 @@ class FileSource:
     ) -> None:
         if follow:
             require_followable(paths, options.format)
-        self.names, self.follows = paths, follow
-        self._files = InputFiles(paths, options, follow=follow, stopped=stopped, digests=digests)
+        self.names, self.follows, self._time = paths, follow, options.time
+        self._files = input_files(paths, options, follow=follow, stopped=stopped, digests=digests)
 
     def __enter__(self) -> Self:
         return self
@@ -47,8 +46,7 @@ class FileSource:
         path, reader = self._files.first()
         kept = split_names(keep, reader.names)
         extra = extra_columns(label, kept)
-        require_columns(extra, reader, path)
-        return ChosenColumns(Columns(choose_features(reader, path, given, extra), extra), kept)
+        return ChosenColumns(choose_columns(reader, path, given, extra, self._time), kept)
 
     def resume(self, ends: list[Position]) -> None:
         """Check files that were read to their ends before."""
@@ -56,6 +54,8 @@ class FileSource:
 
     def ends_before(self, position: Position) -> list[Position]:
         """Ends of the files before that of a position."""
+        if self.follows:
+            return []  # what was rotated may be gone
         ends = self._files.ends
         return [ends.get(number, Position(number)) for number in range(position.file)]
 

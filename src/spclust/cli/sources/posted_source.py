@@ -20,8 +20,10 @@ _POLL = 0.2  # seconds between two checks whether to go on waiting
 class PostedSource:
     """Posted batches, first those of the journal that a model has not learnt."""
 
-    def __init__(self, intake: Intake, stopped: Callable[[], bool]) -> None:
-        self.names, self.follows = [NAME], True
+    def __init__(
+        self, intake: Intake, stopped: Callable[[], bool], time: str | None = None
+    ) -> None:
+        self.names, self.follows, self._time = [NAME], True, time
         self._intake, self._stopped = intake, stopped
 
     def __enter__(self) -> Self:
@@ -42,11 +44,11 @@ class PostedSource:
         # A run was killed before it wrote its first checkpoint, which knows the options.
         kept = split_names(keep, columns.extra)
         features = split_names(given, columns.features) if given else columns.features
-        if columns != Columns(features, extra_columns(label, kept)):
+        if columns[:2] != (features, extra_columns(label, kept)) or columns.time != self._time:
             names = shortened([*columns.features, *columns.extra])
             raise TableError(
-                f"What was posted before has the columns {names}: use the same --columns, --keep "
-                "and --label, or remove the folder of the checkpoint to start anew."
+                f"What was posted before has the columns {names}: use the same --columns, --keep, "
+                "--label and --time, or remove the folder of the checkpoint to start anew."
             )
         return ChosenColumns(columns, kept)
 
@@ -98,14 +100,19 @@ def _batch(accepted: list[Accepted], columns: Columns) -> Batch:
         - len(each.posted.values)
         for each in accepted
     ]
-    values = [each.posted.values for each in accepted]
+    parts = [each.posted.values for each in accepted]
+    values, time = np.concatenate(parts) if len(parts) > 1 else parts[0], None
+    if columns.time is not None:
+        values, time = np.ascontiguousarray(values[:, :-1]), values[:, -1].copy()
     return Batch(
-        np.concatenate(values) if len(values) > 1 else values[0],
+        values,
         np.concatenate(numbers),
         _extra(accepted, columns),
         [(NAME, bad) for each in accepted for bad in each.bad],
         accepted[-1].end,
         0,
+        time,
+        ((NAME, 0),),
     )
 
 

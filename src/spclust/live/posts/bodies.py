@@ -18,7 +18,7 @@ from spclust.tables.formats import Format, ReadOptions
 from spclust.tables.ndjson_reader import NdjsonReader
 from spclust.tables.readers import (
     Reader,
-    choose_features,
+    choose_columns,
     extra_columns,
     named_errors,
     open_reader,
@@ -55,7 +55,7 @@ class BodyError(Exception):
 class Table(NamedTuple):
     """The rows of a body."""
 
-    values: Floats  # (n, d)
+    values: Floats  # (n, d), or (n, d + 1) with their times as the last column
     extra: pa.Table  # other columns, n rows
     bad: list[BadRow]
 
@@ -135,19 +135,18 @@ def _require_few_columns(names: Sequence[str]) -> None:
 
 
 def chosen(
-    reader: Reader, given: Any, label: str | None, keep: Any
+    reader: Reader, given: Any, label: str | None, keep: Any, time: str | None
 ) -> tuple[Columns, tuple[str, ...]]:
     """The columns to learn by, as `spclust cluster` chooses them, and those to keep."""
     _require_few_columns(reader.names)
     kept = split_names(keep, reader.names)
     extra = extra_columns(label, kept)
-    require_columns(extra, reader, NAME)
-    return Columns(choose_features(reader, NAME, given, extra), extra), kept
+    return choose_columns(reader, NAME, given, extra, time), kept
 
 
 def read(reader: Reader, columns: Columns, most_rows: int, *, stops: bool) -> Table:
     """All rows of a reader; BodyError at the first bad row, if it `stops` there."""
-    names = (*columns.features, *columns.extra)
+    names = columns.read
     # Lines of JSON have no names of their own: a row without a column is a bad row.
     if not isinstance(reader, NdjsonReader) and reader.names:
         require_columns(names, reader, NAME)
@@ -170,8 +169,12 @@ def read(reader: Reader, columns: Columns, most_rows: int, *, stops: bool) -> Ta
                 raise BodyError(422, f"The body has more than {MOST_BAD_ROWS:,} bad rows.")
     if not rows:
         raise BodyError(400, "The body has no rows.")
+    values = [
+        chunk.values if chunk.time is None else np.column_stack([chunk.values, chunk.time])
+        for chunk in chunks
+    ]
     return Table(
-        np.concatenate([chunk.values for chunk in chunks]) if len(chunks) > 1 else chunks[0].values,
+        np.concatenate(values) if len(values) > 1 else values[0],
         pa.concat_tables([chunk.extra for chunk in chunks]),
         bad,
     )

@@ -6,6 +6,7 @@ and the learner takes them out, in the same order.
 
 import asyncio
 import logging
+import math
 import queue
 import threading
 import time
@@ -44,13 +45,17 @@ class Accepted(NamedTuple):
 class Intake:
     """Batches that were posted, and not learnt yet."""
 
-    def __init__(self, journal: Journal | None) -> None:
+    def __init__(self, journal: Journal | None, *, stops: bool = True) -> None:
+        """Begin; a batch whose time is before that of an accepted one is refused if it `stops`."""
         self.journal = journal
         self.columns: Columns | None = None if journal is None else journal.columns
         self.keep: tuple[str, ...] = ()
         self.waiting_rows, self._waiting_bytes = 0, 0  # accepted, and not taken
         self._entering_rows, self._entering_bytes = 0, 0  # not accepted yet
         self._keys: dict[str, int] = {}  # without a journal
+        self._stops = stops
+        self._latest = -math.inf  # time of the batches that were let in,
+        self._accepted = -math.inf  # and accepted
         self._rows = 0
         self._in_flight: dict[str, asyncio.Future[int]] = {}
         self._ready: deque[Accepted] = deque()
@@ -88,6 +93,7 @@ class Intake:
         future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         with self._changed:  # nothing enters after the end
             self._require_open()
+            self._require_order(posted)
             if self.journal is None:
                 self._accept([self._in_memory(posted, bad)])
                 return Receipt(rows, repeated=False)
@@ -106,6 +112,19 @@ class Intake:
     def _require_open(self) -> None:
         if self._closed:
             raise BodyError(503, "This service is stopping: post the batch again later.")
+
+    def _require_order(self, posted: Posted) -> None:
+        """Raise BodyError if a batch begins before the last one ended, in time."""
+        if self.columns is None or self.columns.time is None or not len(posted.values):
+            return
+        first = float(posted.values[0, -1])
+        if first < self._latest and self._stops:
+            raise BodyError(
+                422,
+                f"The batch begins at the time {first:.17g}, before that of a batch that was "
+                f"accepted, {self._latest:.17g}: post rows in order of time.",
+            )
+        self._latest = max(self._latest, float(posted.values[:, -1].max()))
 
     def _require_room(self, rows: int, size: int) -> None:
         self._require_open()
@@ -154,6 +173,7 @@ class Intake:
             except Exception as error:  # this thread must not end, or nobody would get an answer
                 logger.warning("the journal cannot be written: %s", sentence_of(error))
                 sentence = f"The journal cannot be written: {sentence_of(error)}"
+                self._latest = self._accepted  # they may be posted again
                 _settle(batch, BodyError(507, sentence))
             else:
                 accepted = [
@@ -167,6 +187,9 @@ class Intake:
 
     def _accept(self, batches: list[Accepted]) -> None:
         with self._changed:
+            if self.columns is not None and self.columns.time is not None:
+                times = (each.posted.values[:, -1].max(initial=-math.inf) for each in batches)
+                self._accepted = max(self._accepted, *map(float, times))
             self._ready.extend(batches)
             self.waiting_rows += sum(len(each.posted.values) for each in batches)
             self._waiting_bytes += sum(_size(each.posted, each.bad) for each in batches)

@@ -33,7 +33,7 @@ class Posted(NamedTuple):
     """A batch that was posted."""
 
     key: str  # "" if it has none
-    values: Floats  # (n, d)
+    values: Floats  # (n, d), or (n, d + 1) with their times as the last column
     extra: bytes  # other columns, as an Arrow stream; b"" if there are none
 
 
@@ -86,11 +86,16 @@ class Journal:
                     raise self._damaged(number)
                 path.unlink()  # it was just begun
                 return
-            self.columns = Columns(tuple(header["features"]), tuple(header["extra"]))
+            self.columns = Columns(
+                tuple(header["features"]),
+                tuple(header["extra"]),
+                header.get("time"),
+                dated=bool(header.get("dated")),
+            )
             self._keys.update({key: int(rows) for key, rows in header["keys"]})
             self._number, self._before = number, int(header["rows_before"])
             self._rows, self._offset = 0, file.tell()
-            width = len(self.columns.features)
+            width = _width(self.columns)
             while (posted := _next_entry(file, width)) is not None:
                 self._remember(posted.key, len(posted.values))
                 self._rows += len(posted.values)
@@ -166,6 +171,8 @@ class Journal:
             "rows_before": before,
             "keys": list(self._keys.items()),
         }
+        if self.columns.time is not None:
+            header |= {"time": self.columns.time, "dated": self.columns.dated}
         line = json.dumps(header).encode() + b"\n"
         data = b"%08x " % zlib.crc32(line) + line
         file = open(self._path(number), "wb", buffering=0)  # noqa: SIM115
@@ -214,7 +221,7 @@ class Journal:
                     rows = since.row
                 stop = end if number == last else os.fstat(file.fileno()).st_size
                 while file.tell() < stop:
-                    posted = _next_entry(file, len(self.columns.features))
+                    posted = _next_entry(file, _width(self.columns))
                     if posted is None:
                         raise self._damaged(number)
                     rows += len(posted.values)
@@ -226,6 +233,11 @@ class Journal:
             if self._file is not None:
                 self._file.close()
                 self._file = None
+
+
+def _width(columns: Columns) -> int:
+    """Numbers of a row: its features, and its time."""
+    return len(columns.features) + (columns.time is not None)
 
 
 def _header(path: Path, file: Any) -> dict[str, Any] | None:

@@ -5,11 +5,20 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 from starlette.requests import Request
 
 from spclust.array_types import Floats
-from spclust.live.posts.bodies import BodyError, Table, chosen, decompressed, opened, read
+from spclust.live.posts.bodies import (
+    NAME,
+    BodyError,
+    Table,
+    chosen,
+    decompressed,
+    opened,
+    read,
+)
 from spclust.live.posts.intake import Intake
 from spclust.live.posts.journal import Posted
 from spclust.tables.chunks import BadRow, Columns
@@ -78,10 +87,25 @@ def posted_batch(
         reader = opened(body, kind, options.reading, options.max_rows)
         columns, keep = intake.columns, intake.keep
         if columns is None:
-            columns, keep = chosen(reader, options.columns, options.label, options.keep)
+            given = options.columns, options.label, options.keep, options.reading.time
+            columns, keep = chosen(reader, *given)
         table = read(reader, columns, options.max_rows, stops=options.stops_at_bad_rows)
+        if columns.time is not None and options.stops_at_bad_rows:
+            _require_order(table, columns)
         if intake.begin(columns, keep) == columns:  # another one may have been the first
             return Posted(key, table.values, _extra_columns(table, columns)), table.bad
+
+
+def _require_order(table: Table, columns: Columns) -> None:
+    """Raise BodyError if times, the last column of the values, go backwards."""
+    times = table.values[:, -1]
+    back = np.flatnonzero(times[1:] < times[:-1])
+    if back.size:
+        raise BodyError(
+            422,
+            f"{NAME!r}, row {back[0] + 2}: column {columns.time!r}, of times, goes back: post rows "
+            "in order of time.",
+        )
 
 
 def rows_to_score(body: bytes, kind: Format, names: list[str], options: ServiceOptions) -> Floats:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spclust.array_types import Floats, Integers
-from spclust.estimators.queries import outlier_limit
+from spclust.estimators.queries import lasting_ids, outlier_limit
 from spclust.live.view.recent import Sample
 from spclust.prepared_model import PreparedModel
 from spclust.stream.structure_table import StructureTable
@@ -54,11 +54,11 @@ def _moment(prepared: PreparedModel, sample: Sample | None) -> Moment:
         points=model.n_samples_seen_,
         names=prepared.names(),
         table=table,
-        ids=_ids(model, table.label),
+        ids=lasting_ids(model, table.label),
         clusters=clusters,
-        cluster_ids=_ids(model, clusters["label"]),
+        cluster_ids=lasting_ids(model, clusters["label"]),
         sample=sample,
-        labels=_ids(model, labels),
+        labels=lasting_ids(model, labels),
         nlt=nlt,
         limit=_limit(model),
     )
@@ -77,16 +77,6 @@ def _limit(model: Any) -> float:
     return DEFAULT_NLT if limit is None else limit
 
 
-def _ids(model: Any, labels: Integers) -> Integers:
-    """The lasting ids of clusters (n,), which in the mode of the paper are not their labels."""
-    if model._stream.automatic or model._tracker is None:
-        return labels
-    ids = np.append(model.cluster_ids_, -1)
-    places = np.searchsorted(model.cluster_labels_, labels)
-    found: Integers = np.where(labels >= 0, ids[np.minimum(places, len(ids) - 1)], -1)
-    return found
-
-
 def scored(prepared: PreparedModel, values: Floats) -> Scored:
     """Label, lasting id, typicality and outlier flag of rows (n, d) in the units of the data."""
     found: Scored = prepared.model._access.read(_scored, prepared, values)
@@ -96,4 +86,4 @@ def scored(prepared: PreparedModel, values: Floats) -> Scored:
 def _scored(prepared: PreparedModel, values: Floats) -> Scored:
     labels, nlt = _labels_and_nlt(prepared, values)
     outlier = nlt > _limit(prepared.model)
-    return Scored(labels, _ids(prepared.model, labels), np.exp(-nlt), outlier)
+    return Scored(labels, lasting_ids(prepared.model, labels), np.exp(-nlt), outlier)

@@ -1,0 +1,1 @@
+"""What `spclust compare` reads and prints."""

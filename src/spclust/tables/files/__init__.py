@@ -1,0 +1,1 @@
+"""Files one after the other: those that are named, and those that a log is rotated through."""

@@ -1,0 +1,1 @@
+"""Text: records of CSV, and files that grow and are rotated."""

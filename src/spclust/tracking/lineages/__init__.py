@@ -1,0 +1,1 @@
+"""What has become of clusters between two models."""
