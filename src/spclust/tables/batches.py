@@ -8,7 +8,7 @@ import queue
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from typing import Generic, NamedTuple, Self, TypeVar
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -51,8 +51,28 @@ class Batch(NamedTuple):
         return self._replace(values=self.values[:0], row=self.row[:0], extra=none, end=None)
 
 
+class ChunkSource(Protocol):
+    """What rows in chunks come from: input files, or something like them."""
+
+    paths: list[str]
+    stopped: Callable[[], bool]
+
+    @property
+    def follows(self) -> bool:
+        """True if rows that fill no batch are passed on also after an interrupt."""
+        ...
+
+    def chunks(self, columns: Columns, since: Position) -> Iterator[tuple[Chunk, Position] | None]:
+        """Chunks from a position on, each with the position after it; None at a pause."""
+        ...
+
+    def position(self, end: Position, part: Chunk) -> Position:
+        """The position after a part of a chunk, given that after all of it."""
+        ...
+
+
 def in_batches(
-    files: InputFiles, columns: Columns, since: Position, *, size: int, warmup: int = 0
+    files: ChunkSource, columns: Columns, since: Position, *, size: int, warmup: int = 0
 ) -> Iterator[Batch]:
     """Rows from a position on in batches of `size`; the first one has at least `warmup` rows.
 

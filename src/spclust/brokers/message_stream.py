@@ -1,0 +1,212 @@
+"""Messages of a topic as a stream of rows, with the interface of input files."""
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pyarrow as pa
+
+from spclust.array_types import Integers
+from spclust.brokers.broker_url import BrokerUrl
+from spclust.brokers.message import Messages, Stopped, Subscription, needed_package
+from spclust.brokers.message_rows import Run, runs, sample
+from spclust.tables.chunks import BadRow, Chunk, Columns, Position
+from spclust.tables.formats import Format, ReadOptions
+from spclust.tables.readers import Reader
+from spclust.tables.table_error import TableError, TableOptionError
+
+PLACE = "_message"  # column with the place of the message of each row
+_QUIET = 0.3  # seconds without a message after which the rows so far are passed on
+_SAMPLE = 1000  # messages by which columns are chosen
+_BYTES = 1_000_000  # of messages that are fetched at a time, about
+_MOST, _FIRST = 10_000, 100  # messages at a time, and the first time
+
+
+def subscribed(url: BrokerUrl, since: str, *, until_end: bool, stopped: Stopped) -> Subscription:
+    """The subscription to a topic after a cursor; TableError if its client is not installed."""
+    with needed_package(url.scheme):
+        module = import_module(f"spclust.brokers.{url.scheme}_broker")
+    kind = getattr(module, f"{url.scheme.capitalize()}Subscription")
+    made: Subscription = kind(url, since, until_end=until_end, stopped=stopped)
+    return made
+
+
+class _Place(NamedTuple):
+    """Consecutive messages, and where they are."""
+
+    before: str  # cursor
+    first: int  # number of their first row in the stream
+    places: list[Any]
+    ends: Integers  # rows up to the end of each message
+
+
+class MessageStream:
+    """The messages of a topic, as rows."""
+
+    def __init__(
+        self, url: BrokerUrl, options: ReadOptions, *, until_end: bool, stopped: Stopped
+    ) -> None:
+        if options.encoding.lower().replace("_", "-") not in ("utf-8", "utf8", "utf-8-sig"):
+            raise TableOptionError("Messages of a broker are UTF-8: leave out --encoding.")
+        if options.format is Format.PARQUET:
+            raise TableOptionError("Messages of a broker are JSON, CSV or Arrow, not Parquet.")
+        self.paths, self.stopped = [str(url)], stopped
+        self._url, self._options, self._until_end = url, options, until_end
+        self._subscription: Subscription | None = None
+        self._fetched: list[Messages] = []  # before columns were chosen
+        self._most = _FIRST
+        self._place: _Place | None = None
+
+    @property
+    def follows(self) -> bool:
+        """True if rows that were read, but fill no batch, would be lost at the end."""
+        return self._subscription is not None and not self._subscription.replays
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, failure: object, *_: object) -> None:
+        """Leave the server."""
+        if self._subscription is not None:
+            self._subscription.close()
+
+    def _subscribe(self, since: str) -> Subscription:
+        self._subscription = subscribed(
+            self._url, since, until_end=self._until_end, stopped=self.stopped
+        )
+        return self._subscription
+
+    def first(self) -> tuple[str, Reader]:
+        """The name of the topic, and a reader of the first messages that have columns."""
+        subscription, count = self._subscribe(""), 0
+        while not self.stopped() and count < _MOST:
+            found = subscription.fetch(_SAMPLE, _QUIET)
+            if found is not None:
+                self._fetched.append(found)
+                count += len(found.values)
+            if count >= _SAMPLE or found is None or (count and not found.values):
+                values = [value for messages in self._fetched for value in messages.values]
+                reader = sample(values, self._options)
+                if reader is not None:
+                    reader.names.append(PLACE)
+                    return self.paths[0], reader
+            if found is None:
+                break
+        what = f"no columns in its first {count:,} messages" if count else "no messages"
+        raise TableError(f"{self.paths[0]!r} has {what}: send JSON objects, CSV or Arrow.")
+
+    def _messages(self, since: str) -> Iterator[Messages]:
+        """Messages from a cursor on, first those that were fetched before; none if they pause."""
+        subscription = self._subscription
+        if subscription is None:
+            subscription = self._subscribe(since)
+        fetched, self._fetched = self._fetched, []
+        yield from (messages for messages in fetched if messages.values)
+        while not self.stopped():
+            found = subscription.fetch(self._most, _QUIET)
+            if found is None:
+                return
+            if found.values:
+                size = sum(map(len, found.values)) // len(found.values)
+                self._most = max(1, min(_MOST, _BYTES // max(size, 1)))
+            yield found
+
+    def chunks(self, columns: Columns, since: Position) -> Iterator[tuple[Chunk, Position] | None]:
+        """Chunks of rows from a position on; None when no messages come."""
+        cursor, _, part = since.message.partition(" ")
+        name, _, read = part.rpartition("+")
+        row, paused = since.row, True
+        for messages in self._messages(cursor):
+            if not messages.values:
+                if not paused and not self._until_end:
+                    paused = True
+                    yield None
+                continue
+            paused = False
+            while messages.values:
+                messages, rest = self._divided(messages, name)
+                skipped = 0
+                if name and self._named(messages.places[0]) == name:
+                    skipped, name = int(read), ""
+                for chunk in self._rows(messages, columns, cursor, row - skipped):
+                    found = chunk.since(row) if chunk.end_row > row and skipped else chunk
+                    if found.end_row > row:
+                        row = found.end_row
+                        yield found, Position(row=row)
+                assert self._subscription is not None
+                cursor = self._subscription.cursor(cursor, messages.places)
+                messages = rest
+
+    def _named(self, place: Any) -> str:
+        assert self._subscription is not None
+        return self._subscription.name(place)
+
+    def _divided(self, messages: Messages, name: str) -> tuple[Messages, Messages]:
+        """Messages up to that of a name, or that one by itself, and those that follow."""
+        stop = len(messages.values)
+        if name:
+            names = [self._named(place) for place in messages.places]
+            if name in names:
+                stop = names.index(name) or 1
+        values, places = messages
+        return Messages(values[:stop], places[:stop]), Messages(values[stop:], places[stop:])
+
+    def _rows(
+        self, messages: Messages, columns: Columns, cursor: str, first: int
+    ) -> Iterator[Chunk]:
+        """Chunks of messages; `first` is the number of their first row."""
+        wanted = columns._replace(extra=tuple(n for n in columns.extra if n != PLACE))
+        start = 0
+        for run in runs(messages.values, wanted, self._options):
+            places = messages.places[start : start + len(run.counts)]
+            self._place = _Place(cursor, first, places, np.cumsum(run.counts))
+            for chunk in run.chunks:
+                yield self._placed(chunk, run, columns)
+            start += len(run.counts)
+            first += sum(run.counts)
+            assert self._subscription is not None
+            cursor = self._subscription.cursor(cursor, places)
+
+    def _placed(self, chunk: Chunk, run: Run, columns: Columns) -> Chunk:
+        """A chunk with the numbers of its rows in the stream, and the places of its messages."""
+        at = self._place
+        assert at is not None
+        extra = chunk.extra
+        if PLACE in columns.extra:
+            extra = extra.append_column(PLACE, self._names(chunk, run)).select(list(columns.extra))
+        bad = [self._bad(each, at) for each in chunk.bad]
+        return chunk._replace(
+            row=chunk.row + at.first, extra=extra, bad=bad, end_row=chunk.end_row + at.first
+        )
+
+    def _bad(self, bad: BadRow, at: _Place) -> BadRow:
+        name = self._named(at.places[int(np.searchsorted(at.ends, bad.row, "right"))])
+        return BadRow(
+            bad.row + at.first, f"{bad.why}, in message {name}", {"message": name, **bad.record}
+        )
+
+    def _names(self, chunk: Chunk, run: Run) -> pa.Array:
+        """The place of each row: that of its message, and its number there if it has several."""
+        at = self._place
+        assert at is not None
+        names = [self._named(place) for place in at.places]
+        numbers = np.searchsorted(at.ends, chunk.row, "right")
+        inside = chunk.row - (at.ends - np.array(run.counts))[numbers]
+        return pa.array(
+            names[number] if run.counts[number] == 1 else f"{names[number]}+{row}"
+            for number, row in zip(numbers.tolist(), inside.tolist(), strict=True)
+        ).cast(pa.string())
+
+    def position(self, end: Position, part: Chunk) -> Position:
+        """The position after a part of the last chunk."""
+        at = self._place
+        assert at is not None
+        assert self._subscription is not None
+        rows = part.end_row - at.first
+        whole = int(np.searchsorted(at.ends, rows, "right"))
+        message = self._subscription.cursor(at.before, at.places[:whole])
+        rest = rows - (int(at.ends[whole - 1]) if whole else 0)
+        if rest:
+            message += f" {self._named(at.places[whole])}+{rest}"
+        return end._replace(row=part.end_row, message=message)
