@@ -185,7 +185,7 @@ def _single(value: bytes, columns: Columns, options: ReadOptions) -> Run:
             require_simple(reader.schema, (*columns.features, *columns.extra), _NAME)
         chunks = _chunks(reader, columns)
     except TableError as error:
-        why = str(error).replace(f"{_NAME!r}", "it", 1).rstrip(".")
+        why = str(error).replace(f"{_NAME!r}", "it", 1).partition(": say --")[0].rstrip(".")
         return _bad(value, why, columns, options)
     return Run([chunks[-1].end_row if chunks else 0], chunks)
 

@@ -32,6 +32,15 @@ def subscribed(url: BrokerUrl, since: str, *, until_end: bool, stopped: Stopped)
     return made
 
 
+class _Sample:
+    """A reader of the first messages, which have one column more."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.names = [*reader.names, PLACE]
+        self.numeric_columns = reader.numeric_columns
+        self.chunks, self.close = reader.chunks, reader.close
+
+
 class _Place(NamedTuple):
     """Consecutive messages, and where they are."""
 
@@ -89,8 +98,7 @@ class MessageStream:
                 values = [value for messages in self._fetched for value in messages.values]
                 reader = sample(values, self._options)
                 if reader is not None:
-                    reader.names.append(PLACE)
-                    return self.paths[0], reader
+                    return self.paths[0], _Sample(reader)
             if found is None:
                 break
         what = f"no columns in its first {count:,} messages" if count else "no messages"
