@@ -53,7 +53,9 @@ class _Connection:
             user=url.user,
             password=url.password,
             error_cb=_nothing,  # errors are raised where something is asked for
-            allow_reconnect=False,
+            allow_reconnect=False,  # a consumer has to be made anew, too
+            max_reconnect_attempts=1,
+            reconnect_time_wait=0.1,
             connect_timeout=int(_SECONDS),
         )
 
