@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from spclust.brokers.broker_url import BrokerUrl
 from spclust.brokers.message import (
@@ -34,6 +36,7 @@ def _connected(url: BrokerUrl) -> Any:
         username=url.user,
         password=url.password,
         protocol=2,  # in which the answer to XREAD is a list
+        retry=Retry(NoBackoff(), 0),  # a loss is told, and then waited for, here
         socket_timeout=_SECONDS,
         socket_connect_timeout=_SECONDS,
     )
