@@ -127,7 +127,7 @@ class KafkaSubscription:
         if failed:
             found = [message for message in found if message.error() is None]
         places = [(message.partition(), message.offset()) for message in found]
-        self._next.update((partition, offset + 1) for partition, offset in places[-most:])
+        self._next.update((number, offset + 1) for number, offset in dict(places).items())
         for message in failed:
             self._failed(message)
         # A message without a value is b"", to be refused.

@@ -19,8 +19,9 @@ from spclust.tables.table_error import TableError, TableOptionError
 PLACE = "_message"  # column with the place of the message of each row
 _QUIET = 0.3  # seconds without a message after which the rows so far are passed on
 _SAMPLE = 1000  # messages by which columns are chosen
+_TRIED = 10_000  # messages without columns after which none are expected
 _BYTES = 1_000_000  # of messages that are fetched at a time, about
-_MOST, _FIRST = 10_000, 100  # messages at a time, and the first time
+_MOST, _FIRST = 2000, 100  # messages at a time, and the first time
 
 
 def subscribed(url: BrokerUrl, since: str, *, until_end: bool, stopped: Stopped) -> Subscription:
@@ -89,7 +90,7 @@ class MessageStream:
     def first(self) -> tuple[str, Reader]:
         """The name of the topic, and a reader of the first messages that have columns."""
         subscription, count = self._subscribe(""), 0
-        while not self.stopped() and count < _MOST:
+        while not self.stopped() and count < _TRIED:
             found = subscription.fetch(_SAMPLE, _QUIET)
             if found is not None:
                 self._fetched.append(found)

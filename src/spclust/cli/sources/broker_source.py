@@ -1,11 +1,13 @@
 """A topic of a broker as a source of rows; sources and outputs by their names."""
 
-from collections.abc import Callable, Mapping
+import gc
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from spclust.cli.sources.file_source import FileSource
 from spclust.cli.sources.source import Source
-from spclust.tables.chunks import Position
+from spclust.tables.batches import Batch
+from spclust.tables.chunks import Columns, Position
 from spclust.tables.formats import Format, ReadOptions
 from spclust.tables.inputs import is_topic
 from spclust.tables.readers import InputFiles
@@ -36,6 +38,15 @@ class BrokerSource(FileSource):
     def size(self) -> int | None:
         """It is not known."""
         return None
+
+    def batches(
+        self, columns: Columns, since: Position, *, size: int, warmup: int
+    ) -> Iterator[Batch]:
+        """Rows from a position on in batches of `size`."""
+        # Messages are many small objects: all that was imported need not be searched for garbage
+        # each time that so many of them were made. That doubles the rate of messages of one row.
+        gc.freeze()
+        return super().batches(columns, since, size=size, warmup=warmup)
 
 
 def topic_stream(name: str, options: ReadOptions, *, until_end: bool, stopped: Stopped) -> Any:
