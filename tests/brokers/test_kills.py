@@ -14,10 +14,13 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
-from tests.brokers.servers import records
+from spclust import SPC
+from tests.brokers.servers import KafkaServer, records, running
 from tests.command.common import blobs, spclust, started
+from tests.live.common import waiting
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is not of Windows")
 
@@ -150,3 +153,85 @@ def test_killed_server(server, quick, undisturbed, tmp_path):
             continue
         require_same(output, tmp_path, undisturbed)
     print(f"{server.scheme}: {killed} kills of the server")
+
+
+def killed_now_and_then(given, quick, folder, draw, done):
+    """Run a command that waits, kill it, run it again ... until all is done; then end it."""
+    for kill in range(max(KILLS, 2) + 1):
+        process = started(*given, command=quick, cwd=folder, stderr=subprocess.PIPE)
+        if kill < max(KILLS, 2):
+            time.sleep(draw.uniform(0.3, 2.0))
+            process.kill()
+        else:
+            for _ in waiting(seconds=60, step=0.2):
+                if done():
+                    break
+            time.sleep(0.5)
+            process.terminate()
+        error = process.communicate(timeout=60)[1]
+        assert process.returncode in (0, -signal.SIGKILL), error
+
+
+def test_killed_while_it_waits(server, quick, tmp_path):
+    """Batches end where no more messages came; they end there again when they are repeated."""
+    draw, name = random.Random(SEED), f"waiting{time.time_ns()}"
+    server.create(name)
+    output = Output(server, f"{name}out")
+    rows = [json.dumps({"x": x, "y": y}).encode() for x, y in blobs(3000)[0].tolist()]
+    given = ("cluster", server.url(name), "-c", "x,y", "--batch", 500, "--every", 700, "-q")
+    given += ("--half-life", 1000, *output.options(), "--save", "model", "--checkpoint", "run.ck")
+
+    def send():
+        start = 0
+        while start < len(rows):
+            count = draw.choice([1, 20, 150, 800])
+            server.send(name, rows[start : start + count])
+            start += count
+            time.sleep(draw.choice([0.0, 0.1, 0.5]))
+
+    sender = threading.Thread(target=send)
+    sender.start()
+
+    def done():
+        return not sender.is_alive() and len(output.read()[0]) == len(rows)
+
+    killed_now_and_then(given, quick, tmp_path, random.Random(SEED + 1), done)
+    sender.join()
+    labels, _, sent = output.read()
+    assert sorted(labels) == list(range(1, len(rows) + 1))
+    print(f"{server.scheme}: {sent - len(labels)} labels were sent twice")
+    found, X = SPC.load(tmp_path / "model"), blobs(3000)[0]
+    assert found.n_samples_seen_ == len(X)
+    expected = SPC(half_life=1000).partial_fit(X)
+    assert np.array_equal(found.structures_.mean, expected.structures_.mean)
+
+
+def test_killed_while_partitions_are_read(quick, tmp_path):
+    """They come in any order, which is then kept."""
+    with running(KafkaServer, tmp_path / "server") as server:
+        draw = random.Random(SEED)
+        server.create("parts")
+        places, X = {}, blobs(20_000)[0]
+        for partition in range(4):
+            rows = X[partition::4].tolist()
+            values = [json.dumps({"x": x, "y": y}).encode() for x, y in rows]
+            places |= dict(zip(server.send("parts", values, partition), rows, strict=True))
+        output = Output(server, "partsout")
+        given = ("cluster", server.url("parts"), *OPTIONS, *output.options(), "--save", "model")
+        given += ("--checkpoint", "run.ck")
+        code, kills = None, 0
+        while code != 0:
+            process = started(*given, command=quick, cwd=tmp_path, stderr=subprocess.PIPE)
+            if kills < max(KILLS, 3):
+                time.sleep(draw.uniform(0.2, 1.5))
+                process.kill()
+                kills += 1
+            error = process.communicate(timeout=120)[1]
+            code = process.returncode
+            assert code in (0, -signal.SIGKILL), error
+        labels, _, sent = output.read()
+        print(f"{kills} kills, {sent - len(labels)} labels were sent twice")
+        assert sorted(each["_message"] for each in labels.values()) == sorted(places)
+        in_order = np.array([places[labels[row]["_message"]] for row in sorted(labels)])
+        found, expected = SPC.load(tmp_path / "model"), SPC(half_life=5000).partial_fit(in_order)
+        assert np.array_equal(found.structures_.mean, expected.structures_.mean)

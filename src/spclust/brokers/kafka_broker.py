@@ -24,6 +24,7 @@ _QUEUE = 16_384  # kilobytes that are read ahead
 _LONGEST = 1_000_000_000  # bytes of a message: it is refused later, and by name
 _WAITING = 10_000  # messages to be sent
 _POLL = 0.1
+_AT_ONCE = 1000  # messages that are read at a time when those of an earlier run are
 
 
 def _settings(url: BrokerUrl) -> dict[str, Any]:
@@ -71,8 +72,9 @@ def _made(kind: Any, settings: dict[str, Any]) -> Any:
 class KafkaSubscription:
     """A topic that is read.
 
-    Messages of one partition are in their order. Those of several are in the order in which they
-    come, which may be another one the next time; the cursor has an offset for each.
+    Messages of one partition are in their order. Those of several come in any order; those of one
+    fetch are put in the order of partitions, so that the ends of fetches say the order of all. The
+    cursor has an offset for each partition.
     """
 
     replays = True
@@ -92,6 +94,7 @@ class KafkaSubscription:
                 "fetch.max.bytes": 50_000_000,
             },
         )
+        self._held: list[Any] = []  # read, but to be fetched later
         known = _offsets(since)
         self._next, self._end = dict[int, int](), dict[int, int]()
         for partition in _partitions(self._consumer, url):
@@ -102,6 +105,7 @@ class KafkaSubscription:
             if start > high:
                 raise replaced(url, f"{partition}:{start}")
             self._next[partition], self._end[partition] = start, high
+        self.is_ordered = len(self._next) == 1
         self._consumer.assign(
             [TopicPartition(url.topic, number, start) for number, start in self._next.items()]
         )
@@ -117,8 +121,13 @@ class KafkaSubscription:
 
     def fetch(self, most: int, seconds: float) -> Messages | None:
         """Messages as they come."""
-        if self._until_end and all(self._next[one] >= end for one, end in self._end.items()):
+        ended = all(self._next[one] >= end for one, end in self._end.items())
+        if self._until_end and ended and not self._held:
             return None
+        found, self._held = self._held or self._consumed(most, seconds), []
+        return self._messages(found)
+
+    def _consumed(self, most: int, seconds: float) -> list[Any]:
         # The client waits until it has as many as are asked for: first for one, then for no more.
         found = self._consumer.consume(1, seconds)
         if found:
@@ -126,12 +135,38 @@ class KafkaSubscription:
         failed = [message for message in found if message.error() is not None]
         if failed:
             found = [message for message in found if message.error() is None]
-        places = [(message.partition(), message.offset()) for message in found]
-        self._next.update((number, offset + 1) for number, offset in dict(places).items())
+        if not self.is_ordered:
+            found.sort(key=_partition)
+        last = {message.partition(): message.offset() for message in found}
+        self._next.update((number, offset + 1) for number, offset in last.items())
         for message in failed:
             self._failed(message)
+        return list(found)
+
+    def _messages(self, found: list[Any]) -> Messages:
         # A message without a value is b"", to be refused.
-        return Messages([message.value() or b"" for message in found], places)
+        return Messages(
+            [message.value() or b"" for message in found],
+            [(message.partition(), message.offset()) for message in found],
+        )
+
+    def fetch_until(self, cursor: str) -> Messages:
+        """The messages of a fetch of an earlier run, none if the topic ends before that."""
+        wanted = _offsets(cursor)
+        if any(self._end.get(number, 0) < offset for number, offset in wanted.items()):
+            return Messages([], [])
+        found, self._held = self._held, []
+        while any(self._next[number] < offset for number, offset in wanted.items()):
+            found += self._consumed(_AT_ONCE, _POLL)
+            if self._stopped():
+                self._held = found
+                return Messages([], [])
+        for message in found:
+            if message.offset() >= wanted.get(message.partition(), 0):
+                self._held.append(message)
+        inside = [m for m in found if m.offset() < wanted.get(m.partition(), 0)]
+        inside.sort(key=_partition)
+        return self._messages(inside)
 
     def _failed(self, message: Any) -> None:
         error = message.error()
@@ -156,6 +191,10 @@ class KafkaSubscription:
     def close(self) -> None:
         """Leave the server."""
         self._consumer.close()
+
+
+def _partition(message: Any) -> int:
+    return int(message.partition())
 
 
 def _offsets(cursor: str) -> dict[int, int]:

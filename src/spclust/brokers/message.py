@@ -33,16 +33,23 @@ class Subscription(Protocol):
     """A topic that is read from a place on.
 
     A cursor is a text that stands for a place between two messages; "" is the first message there
-    is. Messages after a cursor are the same, in the same order, whenever they are read, except
-    where a class says otherwise.
+    is. Messages after a cursor are the same whenever they are read.
     """
 
     replays: bool  # False if messages that were fetched cannot be fetched again
+    is_ordered: bool  # False if messages may come in another order the next time
 
     def fetch(self, most: int, seconds: float) -> Messages | None:
         """Up to `most` messages as soon as there are any; none after some seconds without one.
 
         None once the end is reached, if it is to be read to its end.
+        """
+        ...
+
+    def fetch_until(self, cursor: str) -> Messages:
+        """All messages up to a cursor that was reached before, if the order is not certain.
+
+        They are in the order of the fetches that they were in then.
         """
         ...
 

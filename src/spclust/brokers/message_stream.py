@@ -11,6 +11,7 @@ from spclust.array_types import Integers
 from spclust.brokers.broker_url import BrokerUrl
 from spclust.brokers.message import Messages, Stopped, Subscription, needed_package
 from spclust.brokers.message_rows import Run, runs, sample
+from spclust.brokers.order_log import Noted, OrderLog
 from spclust.tables.chunks import BadRow, Chunk, Columns, Position
 from spclust.tables.formats import Format, ReadOptions
 from spclust.tables.readers import Reader
@@ -55,8 +56,15 @@ class MessageStream:
     """The messages of a topic, as rows."""
 
     def __init__(
-        self, url: BrokerUrl, options: ReadOptions, *, until_end: bool, stopped: Stopped
+        self,
+        url: BrokerUrl,
+        options: ReadOptions,
+        *,
+        until_end: bool,
+        stopped: Stopped,
+        log: OrderLog | None = None,
     ) -> None:
+        """Prepare to read a topic; what cannot be seen again is noted in a log, if there is one."""
         if options.encoding.lower().replace("_", "-") not in ("utf-8", "utf8", "utf-8-sig"):
             raise TableOptionError("Messages of a broker are UTF-8: leave out --encoding.")
         if options.format is Format.PARQUET:
@@ -67,6 +75,8 @@ class MessageStream:
         self._fetched: list[Messages] = []  # before columns were chosen
         self._most = _FIRST
         self._place: _Place | None = None
+        self._log, self._pauses = log, list[int]()
+        self._cursor, self._row = "", 0  # of what was passed on
 
     @property
     def follows(self) -> bool:
@@ -80,6 +90,8 @@ class MessageStream:
         """Leave the server."""
         if self._subscription is not None:
             self._subscription.close()
+        if self._log is not None:
+            self._log.close()
 
     def _subscribe(self, since: str) -> Subscription:
         self._subscription = subscribed(
@@ -92,60 +104,89 @@ class MessageStream:
         subscription, count = self._subscribe(""), 0
         while not self.stopped() and count < _TRIED:
             found = subscription.fetch(_SAMPLE, _QUIET)
-            if found is not None:
+            if found is not None and found.values:
                 self._fetched.append(found)
                 count += len(found.values)
             if count >= _SAMPLE or found is None or (count and not found.values):
                 values = [value for messages in self._fetched for value in messages.values]
                 reader = sample(values, self._options)
                 if reader is not None:
+                    if not subscription.is_ordered:  # they have to be read in the noted order
+                        subscription.close()
+                        self._subscription, self._fetched = None, []
                     return self.paths[0], _Sample(reader)
             if found is None:
                 break
         what = f"no columns in its first {count:,} messages" if count else "no messages"
         raise TableError(f"{self.paths[0]!r} has {what}: send JSON objects, CSV or Arrow.")
 
-    def _messages(self, since: str) -> Iterator[Messages]:
-        """Messages from a cursor on, first those that were fetched before; none if they pause."""
+    def _messages(self, since: Position) -> Iterator[Messages]:
+        """Messages from a position on, in the order in which they were read before, if they were.
+
+        First those that were fetched already. There are none in a pause.
+        """
+        cursor = since.message.partition(" ")[0]
         subscription = self._subscription
         if subscription is None:
-            subscription = self._subscribe(since)
-        fetched, self._fetched = self._fetched, []
-        yield from (messages for messages in fetched if messages.values)
+            subscription = self._subscribe(cursor)
+        notes = [] if self._log is None else self._log.open(since)
+        self._pauses = [note.row for note in notes if not note.cursor]
+        for note in notes if not subscription.is_ordered else ():
+            if note.cursor and not self.stopped():
+                yield subscription.fetch_until(note.cursor)
         while not self.stopped():
-            found = subscription.fetch(self._most, _QUIET)
+            found = self._fetched.pop(0) if self._fetched else None
+            found = found or subscription.fetch(self._most, _QUIET)
             if found is None:
                 return
             if found.values:
                 size = sum(map(len, found.values)) // len(found.values)
                 self._most = max(1, min(_MOST, _BYTES // max(size, 1)))
+                if self._log is not None and not subscription.is_ordered:
+                    self._log.add(Noted(self._row, subscription.cursor(self._cursor, found.places)))
             yield found
 
     def chunks(self, columns: Columns, since: Position) -> Iterator[tuple[Chunk, Position] | None]:
-        """Chunks of rows from a position on; None when no messages come."""
-        cursor, _, part = since.message.partition(" ")
+        """Chunks of rows from a position on; None when no messages come, or came then."""
+        self._cursor, _, part = since.message.partition(" ")
         name, _, read = part.rpartition("+")
-        row, paused = since.row, True
-        for messages in self._messages(cursor):
+        self._row, paused = since.row, since.row
+        for messages in self._messages(since):
             if not messages.values:
-                if not paused and not self._until_end:
-                    paused = True
+                if not self._until_end and not self._pauses and self._row > paused:
+                    paused = self._row
+                    self._note_pause()
                     yield None
                 continue
-            paused = False
             while messages.values:
                 messages, rest = self._divided(messages, name)
                 skipped = 0
                 if name and self._named(messages.places[0]) == name:
                     skipped, name = int(read), ""
-                for chunk in self._rows(messages, columns, cursor, row - skipped):
-                    found = chunk.since(row) if chunk.end_row > row and skipped else chunk
-                    if found.end_row > row:
-                        row = found.end_row
-                        yield found, Position(row=row)
-                assert self._subscription is not None
-                cursor = self._subscription.cursor(cursor, messages.places)
+                for chunk in self._rows(messages, columns, self._row - skipped):
+                    for found in self._cut(chunk):
+                        yield found
+                        paused = self._row if found is None else paused
                 messages = rest
+        if self._row > paused and not self.stopped():
+            self._note_pause()  # what comes later belongs to another batch
+
+    def _cut(self, chunk: Chunk) -> Iterator[tuple[Chunk, Position] | None]:
+        """The rows of a chunk that were not read yet, cut where a pause was noted."""
+        while chunk.end_row > self._row:
+            stop = min([chunk.end_row, *(row for row in self._pauses if row > self._row)])
+            part = chunk if stop == chunk.end_row else chunk.until(stop)._replace(end_row=stop)
+            if chunk.end_row - self._row < len(chunk.row) + len(chunk.bad):
+                part = part.since(self._row)
+            self._row = stop
+            yield part, Position(row=stop)
+            if self._pauses and self._pauses[0] <= stop:
+                self._pauses = [row for row in self._pauses if row > stop]
+                yield None
+
+    def _note_pause(self) -> None:
+        if self._log is not None:
+            self._log.add(Noted(self._row))
 
     def _named(self, place: Any) -> str:
         assert self._subscription is not None
@@ -161,21 +202,19 @@ class MessageStream:
         values, places = messages
         return Messages(values[:stop], places[:stop]), Messages(values[stop:], places[stop:])
 
-    def _rows(
-        self, messages: Messages, columns: Columns, cursor: str, first: int
-    ) -> Iterator[Chunk]:
-        """Chunks of messages; `first` is the number of their first row."""
+    def _rows(self, messages: Messages, columns: Columns, first: int) -> Iterator[Chunk]:
+        """Chunks of messages after the cursor; `first` is the number of their first row."""
         wanted = columns._replace(extra=tuple(n for n in columns.extra if n != PLACE))
         start = 0
         for run in runs(messages.values, wanted, self._options):
             places = messages.places[start : start + len(run.counts)]
-            self._place = _Place(cursor, first, places, np.cumsum(run.counts))
+            self._place = _Place(self._cursor, first, places, np.cumsum(run.counts))
             for chunk in run.chunks:
                 yield self._placed(chunk, run, columns)
             start += len(run.counts)
             first += sum(run.counts)
             assert self._subscription is not None
-            cursor = self._subscription.cursor(cursor, places)
+            self._cursor = self._subscription.cursor(self._cursor, places)
 
     def _placed(self, chunk: Chunk, run: Run, columns: Columns) -> Chunk:
         """A chunk with the numbers of its rows in the stream, and the places of its messages."""

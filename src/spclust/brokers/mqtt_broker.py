@@ -83,7 +83,7 @@ class _Session:
 class MqttSubscription:
     """A topic that is read from now on."""
 
-    replays = False
+    replays, is_ordered = False, True
 
     def __init__(self, url: BrokerUrl, since: str, *, until_end: bool, stopped: Stopped) -> None:
         if until_end:
@@ -108,6 +108,10 @@ class MqttSubscription:
             values.append(bytes(message.payload))
             places.append(self._count)
         return Messages(values, places)
+
+    def fetch_until(self, cursor: str) -> Messages:
+        """Nothing: the order is certain."""
+        return Messages([], [])
 
     def cursor(self, before: str, places: Sequence[Any]) -> str:
         """The number of messages so far."""

@@ -68,7 +68,7 @@ def _asked(url: BrokerUrl, patience: Patience, ask: Callable[[], Answer]) -> Ans
 class RedisSubscription:
     """A stream that is read."""
 
-    replays = True
+    replays = is_ordered = True
 
     def __init__(self, url: BrokerUrl, since: str, *, until_end: bool, stopped: Stopped) -> None:
         self._url, self._last = url, since or _FIRST
@@ -103,6 +103,10 @@ class RedisSubscription:
             [fields[1] if len(fields) == 2 else _value(fields) for _, fields in entries],
             [place for place, _ in entries],
         )
+
+    def fetch_until(self, cursor: str) -> Messages:
+        """Nothing: the order is certain."""
+        return Messages([], [])
 
     def cursor(self, before: str, places: Sequence[Any]) -> str:
         """The id of the last entry."""

@@ -96,7 +96,7 @@ class ClusterRun:
             follow=run_options.follow,
             until_end=input_options.until_end,
             stopped=self.stop,
-            digests=path is not None,
+            checkpoint=path,
         )
         self._settings = self._all_settings(parameters)
         self.scores = Scores()

@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
 from spclust.cli.sources.file_source import FileSource
@@ -21,18 +22,30 @@ class BrokerSource(FileSource):
     """A topic: what is true of one file that grows, but for its end and its positions."""
 
     def __init__(
-        self, name: str, options: ReadOptions, *, until_end: bool, stopped: Stopped
+        self,
+        name: str,
+        options: ReadOptions,
+        *,
+        until_end: bool,
+        stopped: Stopped,
+        checkpoint: Path | None,
     ) -> None:
+        from spclust.brokers.order_log import OrderLog
+
         super().__init__([name], options, follow=False, stopped=stopped, digests=False)
-        self.follows = not until_end
-        self._files: Any = topic_stream(name, options, until_end=until_end, stopped=stopped)
-        self.names = self._files.paths
+        self.names, self.follows = shown_names([name]), not until_end
+        self._log = None if checkpoint is None else OrderLog(f"{checkpoint}.order", self.names[0])
+        self._files: Any = topic_stream(
+            name, options, until_end=until_end, stopped=stopped, log=self._log
+        )
 
     def resume(self, ends: list[Position]) -> None:
         """Nothing: the position says where to go on."""
 
     def ends_before(self, position: Position) -> list[Position]:
-        """There are none."""
+        """There are none; a checkpoint is about to be written, and needs no older notes."""
+        if self._log is not None:
+            self._log.renew(position)
         return []
 
     def size(self) -> int | None:
@@ -49,12 +62,14 @@ class BrokerSource(FileSource):
         return super().batches(columns, since, size=size, warmup=warmup)
 
 
-def topic_stream(name: str, options: ReadOptions, *, until_end: bool, stopped: Stopped) -> Any:
+def topic_stream(
+    name: str, options: ReadOptions, *, until_end: bool, stopped: Stopped, log: Any = None
+) -> Any:
     """The rows of a topic, with the interface of input files."""
     from spclust.brokers.broker_url import parsed_url
     from spclust.brokers.message_stream import MessageStream
 
-    return MessageStream(parsed_url(name), options, until_end=until_end, stopped=stopped)
+    return MessageStream(parsed_url(name), options, until_end=until_end, stopped=stopped, log=log)
 
 
 def shown_names(names: list[str]) -> list[str]:
@@ -86,12 +101,15 @@ def named_source(
     follow: bool,
     until_end: bool,
     stopped: Stopped,
-    digests: bool,
+    checkpoint: Path | None,
 ) -> Source:
     """The source of files, or of the topic that is named instead of them."""
     if is_topic(names[0]):
-        return BrokerSource(names[0], options, until_end=until_end, stopped=stopped)
+        return BrokerSource(
+            names[0], options, until_end=until_end, stopped=stopped, checkpoint=checkpoint
+        )
     _require_topic(until_end)
+    digests = checkpoint is not None
     return FileSource(names, options, follow=follow, stopped=stopped, digests=digests)
 
 
