@@ -29,7 +29,7 @@ SEED = int(os.environ.get("SPCLUST_SEED", time.time_ns()))
 ROWS = 40_000
 OPTIONS = (
     *("--until-end", "-c", "x,y", "--batch", 200, "--every", 600, "--half-life", 5000),
-    *("--on-bad-row", "skip", "--keep", "_message", "-q"),
+    *("--on-bad-row", "skip", "--keep", "_message", "--typicality", "-q"),
 )
 
 
@@ -157,10 +157,10 @@ def test_killed_server(server, quick, undisturbed, tmp_path):
 
 def killed_now_and_then(given, quick, folder, draw, done):
     """Run a command that waits, kill it, run it again ... until all is done; then end it."""
-    for kill in range(max(KILLS, 2) + 1):
+    for kill in range(max(KILLS, 3) + 1):
         process = started(*given, command=quick, cwd=folder, stderr=subprocess.PIPE)
-        if kill < max(KILLS, 2):
-            time.sleep(draw.uniform(0.3, 2.0))
+        if kill < max(KILLS, 3):
+            time.sleep(draw.uniform(1.0, 3.0))
             process.kill()
         else:
             for _ in waiting(seconds=60, step=0.2):
@@ -177,17 +177,26 @@ def test_killed_while_it_waits(server, quick, tmp_path):
     draw, name = random.Random(SEED), f"waiting{time.time_ns()}"
     server.create(name)
     output = Output(server, f"{name}out")
-    rows = [json.dumps({"x": x, "y": y}).encode() for x, y in blobs(3000)[0].tolist()]
+    rows = [json.dumps({"x": x, "y": y}).encode() for x, y in blobs(2000)[0].tolist()]
     given = ("cluster", server.url(name), "-c", "x,y", "--batch", 500, "--every", 700, "-q")
-    given += ("--half-life", 1000, *output.options(), "--save", "model", "--checkpoint", "run.ck")
+    given += (
+        "--half-life",
+        1000,
+        "--typicality",
+        *output.options(),
+        "--save",
+        "model",
+        "--checkpoint",
+        "run.ck",
+    )
 
     def send():
         start = 0
         while start < len(rows):
-            count = draw.choice([1, 20, 150, 800])
+            count = draw.choice([1, 20, 150, 300])
             server.send(name, rows[start : start + count])
             start += count
-            time.sleep(draw.choice([0.0, 0.1, 0.5]))
+            time.sleep(draw.choice([0.1, 0.5, 0.8]))
 
     sender = threading.Thread(target=send)
     sender.start()
@@ -200,7 +209,7 @@ def test_killed_while_it_waits(server, quick, tmp_path):
     labels, _, sent = output.read()
     assert sorted(labels) == list(range(1, len(rows) + 1))
     print(f"{server.scheme}: {sent - len(labels)} labels were sent twice")
-    found, X = SPC.load(tmp_path / "model"), blobs(3000)[0]
+    found, X = SPC.load(tmp_path / "model"), blobs(2000)[0]
     assert found.n_samples_seen_ == len(X)
     expected = SPC(half_life=1000).partial_fit(X)
     assert np.array_equal(found.structures_.mean, expected.structures_.mean)

@@ -24,6 +24,7 @@ _QUEUE = 16_384  # kilobytes that are read ahead
 _LONGEST = 1_000_000_000  # bytes of a message: it is refused later, and by name
 _WAITING = 10_000  # messages to be sent
 _POLL = 0.1
+_KEY = b"spclust"  # of all messages
 _AT_ONCE = 1000  # messages that are read at a time when those of an earlier run are
 
 
@@ -203,7 +204,7 @@ def _offsets(cursor: str) -> dict[int, int]:
 
 
 class KafkaSink:
-    """A topic that is written to, by the partitioner of the client."""
+    """A topic that is written to: one partition of it, so that messages stay in their order."""
 
     def __init__(self, url: BrokerUrl, stopped: Stopped) -> None:
         self._url, self._stopped = url, stopped
@@ -229,7 +230,9 @@ class KafkaSink:
     def _is_taken(self, value: bytes, headers: list[tuple[str, str]]) -> bool:
         """False if so many messages wait that there is no room for another one."""
         try:
-            self._producer.produce(self._url.topic, value, headers=headers, on_delivery=self._sent)
+            self._producer.produce(
+                self._url.topic, value, key=_KEY, headers=headers, on_delivery=self._sent
+            )
         except BufferError:
             return False
         except KafkaException as error:

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from paho.mqtt import client as mqtt
-from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
 
 from spclust.brokers.broker_url import BrokerUrl
 from spclust.brokers.message import Messages, Outgoing, Patience, Stopped, not_sent, unreachable
@@ -16,6 +18,16 @@ from spclust.tables.table_error import TableError
 _SECONDS = 10.0  # without an answer
 _WAITING = 10_000  # messages that are kept
 _POLL = 0.1
+_EXPIRY = 300  # seconds for which a server keeps a session without a connection
+
+
+def _properties(kind: int, **values: Any) -> Any:
+    """Properties of a packet of MQTT 5."""
+    made: Any = Properties
+    properties = made(kind)
+    for name, value in values.items():
+        setattr(properties, name, value)
+    return properties
 
 
 class _Session:
@@ -30,7 +42,7 @@ class _Session:
         self.client = mqtt.Client(
             CallbackAPIVersion.VERSION2,
             client_id=f"spclust-{time.time_ns():x}",
-            clean_session=False,  # the server keeps what comes while the connection is lost
+            protocol=MQTTProtocolVersion.MQTTv5,
             manual_ack=True,
         )
         if url.user is not None:
@@ -42,7 +54,9 @@ class _Session:
         self.client.on_disconnect = self._disconnected
         self.client.on_message = self._came
         try:
-            self.client.connect(url.host, url.port, keepalive=30)
+            # The server keeps what comes while the connection is lost, and then forgets it.
+            properties = _properties(PacketTypes.CONNECT, SessionExpiryInterval=_EXPIRY)
+            self.client.connect(url.host, url.port, keepalive=30, properties=properties)
         except OSError as error:
             raise unreachable(url, error) from None
         self.client.loop_start()
@@ -76,7 +90,8 @@ class _Session:
     def close(self) -> None:
         """Leave the server, which is to forget the session."""
         self.client.on_disconnect = None
-        self.client.disconnect()
+        properties = _properties(PacketTypes.DISCONNECT, SessionExpiryInterval=0)
+        self.client.disconnect(properties=properties)
         self.client.loop_stop()
 
 
@@ -135,9 +150,12 @@ class MqttSink:
         self._waiting: list[Any] = []
 
     def send(self, messages: list[Outgoing]) -> None:
-        """Publish messages; there is no room for headers."""
-        for value, _ in messages:
-            self._waiting.append(self._session.client.publish(self._url.topic, value, qos=1))
+        """Publish messages."""
+        for value, headers in messages:
+            properties = _properties(PacketTypes.PUBLISH, UserProperty=list(headers.items()))
+            self._waiting.append(
+                self._session.client.publish(self._url.topic, value, qos=1, properties=properties)
+            )
         if len(self._waiting) >= _WAITING // 10:
             self.flush()
 
