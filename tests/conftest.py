@@ -33,6 +33,8 @@ SLOW = (
     "tests/live/test_attacks.py",
     "tests/live/test_http.py",
     "tests/live/test_kills.py",
+    "tests/brokers/test_kills.py",
+    "tests/brokers/test_waiting.py",
     "tests/jit/test_notice.py",
     "tests/jit/test_cache.py::test_a_change_in_a_part",
     "tests/jit/test_cache.py::test_a_file_system",
@@ -112,6 +114,9 @@ PROGRAMS = (  # these start programs, which take long
     "tests/live/test_http.py",
     "tests/live/test_kills.py",
     "tests/live/test_page.py",
+    "tests/brokers/test_kills.py",  # and these brokers
+    "tests/brokers/test_topics.py",
+    "tests/brokers/test_waiting.py",
     "tests/spark/test_java.py",
     "tests/jit/test_first_fit.py",
     "tests/jit/test_compilation.py",

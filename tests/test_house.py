@@ -159,6 +159,9 @@ DISTRIBUTIONS = {
     "sklearn": "scikit-learn",
     "markdown_it": "markdown-it-py",
     "prometheus_client": "prometheus-client",
+    "confluent_kafka": "confluent-kafka",
+    "nats": "nats-py",
+    "paho": "paho-mqtt",
 }
 WITH_OTHERS = {"llvmlite": "numba", "py4j": "pyspark"}  # each has the version that its user needs
 

@@ -18,7 +18,13 @@ from spclust.cli.model_figure import draw, require_drawable
 from spclust.cli.model_options import new_model, track_by_default
 from spclust.cli.options import InputOptions, LabelOptions, RunOptions
 from spclust.cli.progress import ProgressBar
-from spclust.cli.sources.file_source import FileSource
+from spclust.cli.sources.broker_source import (
+    EventWriter,
+    event_writer,
+    label_writer,
+    named_source,
+    shown_names,
+)
 from spclust.cli.sources.source import Source
 from spclust.persistence.atomic_file import write_whole
 from spclust.prepared_model import Preparation, PreparedModel
@@ -27,19 +33,12 @@ from spclust.tables.batches import Batch, ReadAhead, default_batch_size
 from spclust.tables.chunks import Columns, Position
 from spclust.tables.columns.time_order import ordered
 from spclust.tables.readers import extra_columns
-from spclust.tables.writers import (
-    RecordWriter,
-    TableWriter,
-    Written,
-    open_writer,
-    require_truncatable,
-    require_writable,
-)
+from spclust.tables.writers import TableWriter, Written, require_truncatable, require_writable
 
 _PACE = 0.25  # seconds between two observations for an observer
 _TRACK_EVERY = 1000  # default of --track-every with --events, in the mode of the paper
 # Options that do not influence the results: they may change when a run is resumed.
-_FREE = ("checkpoint", "every", "follow", "save", "plot", "read_bytes", "n_jobs")
+_FREE = ("checkpoint", "every", "follow", "until_end", "save", "plot", "read_bytes", "n_jobs")
 
 
 class Observer(Protocol):
@@ -84,7 +83,7 @@ class ClusterRun:
         for name in ("events", "save", "plot", "checkpoint"):
             targets[f"--{name}"] = getattr(run_options, name)
         require_writable(targets, paths)
-        self.paths = paths
+        self.paths = shown_names(paths)
         self._input, self._label, self._run = input_options, label_options, run_options
         warmup = run_options.warmup if run_options.standardise else 0
         self.prepared = PreparedModel(new_model(parameters), Preparation(()), warmup=warmup)
@@ -93,12 +92,13 @@ class ClusterRun:
         self.stop = stop or StopSignal()
         path = run_options.checkpoint
         self._checkpoint = None if path is None else CheckpointFile(str(path))
-        self._source: Source = source or FileSource(
+        self._source: Source = source or named_source(
             paths,
             input_options.read_options(),
             follow=run_options.follow,
+            until_end=input_options.until_end,
             stopped=self.stop,
-            digests=path is not None,
+            checkpoint=path,
         )
         self._settings = self._all_settings(parameters)
         self.scores = Scores()
@@ -107,7 +107,7 @@ class ClusterRun:
         self._position = Position()
         self._keep: tuple[str, ...] = ()
         self._out: TableWriter | None = None
-        self._events: RecordWriter | None = None
+        self._events: EventWriter | None = None
 
     def _watch(self) -> None:
         """Let the model tell events, if they are wanted."""
@@ -121,6 +121,11 @@ class ClusterRun:
         """Options that influence the results, as a checkpoint has them."""
         groups = (asdict(group) for group in (self._input, self._label, self._run))
         return settings_of([parameters, *groups], _FREE)
+
+    @property
+    def follows(self) -> bool:
+        """True if the inputs have no end."""
+        return self._source.follows
 
     def __call__(self, *, quiet: bool) -> None:
         """Read, learn, label and write until the inputs end or a signal arrives."""
@@ -172,12 +177,12 @@ class ClusterRun:
         if self._run.plot is not None:
             require_drawable(len(columns.features))
         if self._label.out is not None:
-            self._out = open_writer(
-                self._label.out, self._label.out_format, written.get("out"), digests=digests
-            )
+            name, kind = self._label.out, self._label.out_format
+            self._out = label_writer(name, kind, written.get("out"), self.stop, digests=digests)
             self._outputs.callback(self._out.close)
         if self._run.events is not None:
-            self._events = RecordWriter(self._run.events, written.get("events"), digests=digests)
+            name, keep, count = self._run.events, written.get("events"), self.event_count
+            self._events = event_writer(name, keep, self.stop, count=count, digests=digests)
             self._outputs.callback(self._events.close)
         self.bad = BadRows(self._input.on_bad_row, written.get("bad"), digests=digests)
         self._outputs.callback(self.bad.close)

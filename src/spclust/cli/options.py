@@ -11,8 +11,14 @@ import typer
 from typer.core import TyperCommand
 
 from spclust.tables.formats import Format, ReadOptions
+from spclust.tables.inputs import is_topic
 
 _READING, _LABELS, _RUNNING = "Reading", "Labels", "Running"
+
+
+def _file_or_topic(name: str) -> str:
+    """A name as given if it is that of a topic, else as that of a file in one spelling."""
+    return name if is_topic(name) else str(Path(name))
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,15 @@ class InputOptions:
         int, typer.Option(min=64, help="Bytes of text to parse at a time.", hidden=True)
     ] = 1_000_000
 
+    until_end: Annotated[
+        bool,
+        typer.Option(
+            "--until-end",
+            help="End with the last message that is in a topic now, instead of waiting for more.",
+            rich_help_panel=_READING,
+        ),
+    ] = False
+
     def read_options(self) -> ReadOptions:
         """The options that readers of tables take."""
         return ReadOptions(
@@ -99,9 +114,9 @@ class LabelOptions:
         typer.Option(
             "--out",
             "-o",
-            metavar="FILE",
+            metavar="FILE|URL",
             help="File for the labels, - for standard output: CSV, TSV, NDJSON, Parquet or Arrow "
-            "by the ending of the name, also .gz, .zst and .lz4.",
+            "by the ending of the name, also .gz, .zst and .lz4; or a topic of a broker.",
             rich_help_panel=_LABELS,
         ),
     ] = None
@@ -181,9 +196,10 @@ class RunOptions:
         ),
     ] = False
     events: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            metavar="FILE",
+            metavar="FILE|URL",
+            parser=_file_or_topic,
             help="Write births, deaths, merges, splits and moves of clusters, as NDJSON.",
             rich_help_panel=_RUNNING,
         ),

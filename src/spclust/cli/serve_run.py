@@ -91,7 +91,7 @@ class ServeRun:
             observer=self,
             stop=self.stop,
         )
-        shown = ", ".join(paths) if inputs else "POST /learn"
+        shown = ", ".join(self._run.paths) if inputs else "POST /learn"
         self._live = LiveModel(shown, PreparedModel(self._run.prepared.model, Preparation(())))
         self._service = Service(
             self._live,

@@ -3,6 +3,7 @@
 import re
 
 from spclust.tables.chunks import BadRow
+from spclust.tables.inputs import is_topic
 from spclust.tables.table_error import TableError, TableOptionError
 from spclust.tables.writers import RecordWriter, Written
 
@@ -16,6 +17,8 @@ def collection_path(on_bad_row: str) -> str | None:
     found = re.fullmatch(r"collect[ :=](.+)", on_bad_row)
     if not found:
         raise TableOptionError(f"--on-bad-row is skip, stop or collect FILE, not {on_bad_row!r}.")
+    if is_topic(found[1]):
+        raise TableOptionError("--on-bad-row collect takes a file: bad rows go to no topic.")
     return found[1]
 
 

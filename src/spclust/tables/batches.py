@@ -8,7 +8,7 @@ import queue
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from typing import Generic, NamedTuple, Self, TypeVar
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -68,8 +68,32 @@ class Batch(NamedTuple):
         )
 
 
+class ChunkSource(Protocol):
+    """What rows in chunks come from: input files, or something like them."""
+
+    paths: list[str]
+    stopped: Callable[[], bool]
+
+    @property
+    def follows(self) -> bool:
+        """True if rows that fill no batch are passed on also after an interrupt."""
+        ...
+
+    def name(self, number: int) -> str:
+        """The name of a file, by its number in a position."""
+        ...
+
+    def chunks(self, columns: Columns, since: Position) -> Iterator[tuple[Chunk, Position] | None]:
+        """Chunks from a position on, each with the position after it; None at a pause."""
+        ...
+
+    def position(self, end: Position, part: Chunk) -> Position:
+        """The position after a part of a chunk, given that after all of it."""
+        ...
+
+
 def in_batches(
-    files: InputFiles, columns: Columns, since: Position, *, size: int, warmup: int = 0
+    files: ChunkSource, columns: Columns, since: Position, *, size: int, warmup: int = 0
 ) -> Iterator[Batch]:
     """Rows from a position on in batches of `size`; the first one has at least `warmup` rows.
 

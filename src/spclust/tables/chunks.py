@@ -39,6 +39,7 @@ class Position(NamedTuple):
     offset_row: int = 0  # and the number of that row
     identity: str = ""  # length and digest of the text before that byte; "" if it is no text
     rows: str = ""  # digest of the rows from that one on
+    message: str = ""  # cursor of a topic in a broker, and rows read of the message after it
 
 
 class BadRow(NamedTuple):

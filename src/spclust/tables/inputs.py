@@ -9,10 +9,22 @@ from spclust.tables.formats import Format, format_of
 from spclust.tables.table_error import TableError
 
 STDIN = "-"
+BROKERS = ("kafka", "redis", "nats", "mqtt")
+
+
+def is_topic(name: str) -> bool:
+    """True for the address of a topic in a broker, such as kafka://host/topic."""
+    scheme, mark, _ = name.partition("://")
+    return bool(mark) and scheme in BROKERS
 
 
 def expand_inputs(given: Iterable[str]) -> list[str]:
     """Files of the given names, in order; those of a glob or a directory sorted by name."""
+    given = list(given)
+    if any(map(is_topic, given)):
+        if len(given) > 1:
+            raise TableError("A topic of a broker is read by itself: name one, and no files.")
+        return given
     names = [name for each in given for name in _expanded(each)]
     if names.count(STDIN) > 1 or (STDIN in names and len(names) > 1):
         raise TableError("Standard input, -, can be read only once and by itself.")

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from spclust.tables.columns.json_cells import as_records, as_text
 from spclust.tables.formats import Format, codec_of, ending_of, format_of
+from spclust.tables.inputs import is_topic
 from spclust.tables.table_error import TableError
 
 AnyPath: TypeAlias = str | os.PathLike[str]
@@ -151,7 +152,7 @@ def require_writable(targets: Mapping[str, AnyPath | None], inputs: Iterable[str
     written: dict[str | tuple[int, int], str] = {}
     for option, target in ((option, str(path)) for option, path in targets.items() if path):
         folder = os.path.dirname(target) or "."
-        if not os.path.isdir(folder):
+        if not (os.path.isdir(folder) or is_topic(target)):
             raise TableError(f"{target!r} cannot be written: there is no folder {folder!r}.")
         if target != STDOUT and os.path.isdir(target):
             raise TableError(f"{target!r} cannot be written: it is a folder.")
@@ -180,6 +181,8 @@ def _place(path: str, descriptor: int) -> str | tuple[int, int] | None:
 
 def require_truncatable(path: str, given: Format | None) -> None:
     """Raise TableError if a file could not be truncated to a checkpoint."""
+    if is_topic(path):
+        return  # repeats are dropped there, by their numbers
     if path == STDOUT or not (_is_regular(path) or path == os.devnull):
         raise TableError(
             "Output on standard output cannot be taken back after a crash: with --checkpoint "
@@ -225,7 +228,7 @@ class _AppendingWriter:
 
     def add(self, table: pa.Table) -> None:
         """Append rows, with a header before the first ones."""
-        data = _encoded(table, self._kind, first=self._file.length == 0)
+        data = encoded(table, self._kind, first=self._file.length == 0)
         if self._codec is not None:
             data = self._codec.compress(data, asbytes=True)
         self._file.write(data)
@@ -239,7 +242,8 @@ class _AppendingWriter:
         self._file.close()  # the end marker of an Arrow stream is optional
 
 
-def _encoded(table: pa.Table, kind: Format, *, first: bool) -> bytes:
+def encoded(table: pa.Table, kind: Format, *, first: bool) -> bytes:
+    """Rows in a format, with a header if they are the first ones."""
     if kind is not Format.NDJSON:
         table = as_text(table)
     if kind is Format.ARROW:

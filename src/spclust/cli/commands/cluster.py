@@ -25,6 +25,8 @@ EPILOG = """
 
 `spclust cluster sensors.ndjson --follow --half-life 1000 --events events.ndjson`
 
+`spclust cluster kafka://broker/flows --out kafka://broker/labels --checkpoint run.ck`
+
 **Exit codes**: 0 done; 1 bad data, files or models; 2 wrong options; 130 and 143 ended by Ctrl-C
 and SIGTERM, everything saved (0 with --follow); 141 the pipe that labels went to was closed.
 """
@@ -38,7 +40,8 @@ def cluster(
         typer.Argument(
             metavar="INPUT",
             help="CSV, TSV, NDJSON, Parquet or Arrow files, also compressed; globs; directories of "
-            "Parquet files; - for standard input.",
+            "Parquet files; - for standard input; a topic, as kafka://, redis://, nats:// or "
+            "mqtt://host/topic.",
             show_default=False,
         ),
     ],
@@ -68,7 +71,7 @@ def cluster(
     _report(run, label_options, as_json=as_json, quiet=quiet)
     if run.stop.number is not None:
         say(f"stopped after {run.rows:,} rows; everything is saved.")
-        if not run_options.follow:
+        if not run.follows:
             raise typer.Exit(128 + run.stop.number)
 
 

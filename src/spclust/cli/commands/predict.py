@@ -45,15 +45,15 @@ def predict(
     Labels go to standard output as CSV, unless --out names a file.
     """
     from spclust.cli.labels import Scores, label_table
+    from spclust.cli.sources.broker_source import input_files, label_writer
     from spclust.cli.summary import print_json
     from spclust.prepared_model import PreparedModel
     from spclust.tables.bad_rows import BadRows, collection_path
     from spclust.tables.batches import ReadAhead, default_batch_size, in_batches
     from spclust.tables.chunks import Columns, Position
-    from spclust.tables.files.input_files import InputFiles
     from spclust.tables.inputs import expand_inputs
     from spclust.tables.readers import extra_columns, require_columns, split_names
-    from spclust.tables.writers import open_writer, require_writable
+    from spclust.tables.writers import require_writable
 
     prepared = PreparedModel.load(model)
     spc, paths = prepared.model, expand_inputs(inputs)
@@ -61,7 +61,9 @@ def predict(
     targets = {"--out": label_options.out, "--on-bad-row collect": collected}
     require_writable(targets, [model, *paths])
     with (
-        InputFiles(paths, input_options.read_options()) as files,
+        input_files(
+            paths, input_options.read_options(), until_end=input_options.until_end
+        ) as files,
         ExitStack() as outputs,
     ):
         path, reader = files.first()
@@ -74,7 +76,8 @@ def predict(
         require_columns(features, reader, path)
         bad, scores, count = BadRows(input_options.on_bad_row), Scores(), 0
         outputs.callback(bad.close)
-        out = open_writer(label_options.out or "-", label_options.out_format)
+        name, kind = label_options.out or "-", label_options.out_format
+        out = label_writer(name, kind, None, lambda: False, digests=False)
         outputs.callback(out.close)
         size = batch or default_batch_size(len(features))
         batches = in_batches(files, Columns(features, extra), Position(), size=size)
@@ -83,7 +86,7 @@ def predict(
                 bad.add(part.bad)
                 if not len(part.values) or part.end is None:
                     continue
-                with named_rows(paths, part.end.file, part.row):
+                with named_rows(files.paths, part.end.file, part.row):
                     rows = prepared.prepare(part.values)
                     labels = spc.predict(rows)
                 if label is not None:

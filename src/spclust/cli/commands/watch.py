@@ -45,12 +45,12 @@ def watch(
     If the output is not a terminal, events are printed as lines instead.
     """
     from spclust.cli.live_table import LiveTable
+    from spclust.cli.sources.broker_source import input_files
     from spclust.prepared_model import Preparation, PreparedModel
     from spclust.tables.bad_rows import BadRows, collection_path
     from spclust.tables.batches import ReadAhead, in_batches
     from spclust.tables.chunks import Position
     from spclust.tables.columns.time_order import ordered
-    from spclust.tables.files.followed_files import input_files
     from spclust.tables.inputs import expand_inputs, require_followable
     from spclust.tables.readers import choose_columns
     from spclust.tables.writers import require_writable
@@ -62,7 +62,8 @@ def watch(
         require_followable(paths, options.format)
     require_writable({"--on-bad-row collect": collection_path(input_options.on_bad_row)}, paths)
     stop, model = StopSignal(), new_model(parameters)
-    with input_files(paths, options, follow=follow, stopped=stop) as files:
+    until_end = input_options.until_end
+    with input_files(paths, options, follow=follow, until_end=until_end, stopped=stop) as files:
         path, reader = files.first()
         columns = choose_columns(reader, path, input_options.columns, (), options.time)
         prepared = PreparedModel(model, Preparation(columns.features))
@@ -72,7 +73,7 @@ def watch(
         with (
             closing(bad),
             stop,
-            LiveTable(prepared, ", ".join(paths)) as table,
+            LiveTable(prepared, ", ".join(files.paths)) as table,
             ReadAhead(batches, stop) as ahead,
         ):
             for part in ahead:

@@ -1,0 +1,27 @@
+import pytest
+
+from tests.brokers.servers import KafkaServer, MqttServer, NatsServer, RedisServer, running
+from tests.command.common import ENVIRONMENT
+from tests.preloaded import preloaded
+
+KINDS = {"kafka": KafkaServer, "redis": RedisServer, "nats": NatsServer}
+
+
+@pytest.fixture(scope="session")
+def quick():
+    """The command in a process of its own that has imported everything, which takes 2 s else."""
+    with preloaded("tests.command.imported", environment=ENVIRONMENT) as python:
+        yield [*python, "-m", "spclust.cli"]
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def server(request, tmp_path_factory):
+    """A server that keeps its messages."""
+    with running(KINDS[request.param], tmp_path_factory.mktemp(request.param)) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def mqtt(tmp_path_factory):
+    with running(MqttServer, tmp_path_factory.mktemp("mqtt")) as found:
+        yield found
