@@ -116,12 +116,13 @@ class Service(Clocked):
     def wait_for(self, rows: int) -> float:
         """The time when so many rows were learnt."""
         begun, before = time.perf_counter(), self.metric("spclust_rows_total")
-        learnt = before
+        learnt, pause = before, 0.005
         while learnt < rows:
-            # Asking costs the service time, too: wait for half of the time that is left.
-            rate = max(learnt - before, 1.0) / max(time.perf_counter() - begun, 1e-3)
-            time.sleep(min(max(0.5 * (rows - learnt) / rate, 0.005), 0.5))
+            time.sleep(pause)
             learnt = self.metric("spclust_rows_total")
+            # Asking costs the service time, too: wait for half of the time that is left.
+            left = (rows - learnt) * (time.perf_counter() - begun) / max(learnt - before, 1.0)
+            pause = min(max(0.5 * left, 0.005), 0.5)
         return time.perf_counter()
 
     def close(self) -> float:
