@@ -1,9 +1,11 @@
 """The service against the command: `python -m benchmarks.live`, a table on the terminal.
 
-`spclust cluster` reads a stream from a file. `spclust serve` reads the same file while ten readers
-are connected to its page, and gets the same rows posted, a thousand at a time. Rows a second are
-those from the first row to the last, without the start. With --minutes, rows are posted for so long
-while five readers never read, and the memory of the service is printed every ten seconds.
+`spclust cluster` and `spclust serve` read a stream from the same pipe, the latter while ten readers
+are connected to its page. Then `cluster` reads a file, and `serve` gets its rows posted, a thousand
+at a time. Rows a second are those after the first tenth, which is the start: modules and kernels
+are loaded. Clients share the cores with the service: they only send bytes that were made before,
+and wait for the answer. With --minutes, rows are posted for so long while five readers never read,
+and the memory of the service is printed every ten seconds.
 """
 
 import argparse
@@ -19,8 +21,10 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,9 +32,12 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.clocked import SAID
+
 ROWS_POSTED = 1000  # at a time
 READERS = 10
 CLIENTS = 2
+START = 10  # of so many parts the first one is not measured
 NDJSON, ARROW = "application/x-ndjson", "application/vnd.apache.arrow.stream"
 
 
@@ -43,8 +50,7 @@ def stream(rows: int, d: int) -> NDArray[np.float64]:
 
 def bodies(X: NDArray[np.float64], kind: str) -> list[bytes]:
     """The rows as bodies of requests."""
-    names = [f"x{i}" for i in range(X.shape[1])]
-    found = []
+    names, found = _names(X), []
     for start in range(0, len(X), ROWS_POSTED):
         part = X[start : start + ROWS_POSTED]
         if kind == NDJSON:
@@ -59,20 +65,42 @@ def bodies(X: NDArray[np.float64], kind: str) -> list[bytes]:
     return found
 
 
-class Service:
-    """A service in a process of its own."""
+def _names(X: NDArray[np.float64]) -> list[str]:
+    return [f"x{i}" for i in range(X.shape[1])]
 
-    def __init__(self, *arguments: str) -> None:
+
+class Clocked:
+    """The command in a process of its own, with a clock."""
+
+    def __init__(self, *arguments: str, skipped: int = 0) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "spclust.cli", "serve", *arguments, "--port", "0"],
+            [sys.executable, "-m", "benchmarks.clocked", str(skipped), *arguments],
+            stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
         )
+
+    def said(self, pattern: str) -> str:
+        """The group of a pattern in the next line on standard error that has one."""
         assert self._process.stderr is not None
-        while not (found := re.search(r"127\.0\.0\.1:(\d+)", self._process.stderr.readline())):
-            if self._process.poll() is not None:
-                raise SystemExit("the service did not start")
-        self.port = int(found[1])
+        for line in self._process.stderr:
+            if found := re.search(pattern, line):
+                return found[1]
+        raise SystemExit("the command failed")
+
+    def rate(self) -> float:
+        """Rows a second, after the end."""
+        found = float(self.said(rf"{SAID} (\S+)"))
+        self._process.wait(60)
+        return found
+
+
+class Service(Clocked):
+    """A service in a process of its own."""
+
+    def __init__(self, *arguments: str, skipped: int = 0) -> None:
+        super().__init__("serve", *arguments, "--port", "0", skipped=skipped)
+        self.port = int(self.said(r"127\.0\.0\.1:(\d+)"))
 
     def get(self, path: str) -> bytes:
         """The body of an answer."""
@@ -87,14 +115,20 @@ class Service:
 
     def wait_for(self, rows: int) -> float:
         """The time when so many rows were learnt."""
-        while self.metric("spclust_rows_total") < rows:
-            time.sleep(0.1)  # asking costs the service time, too
+        begun, before = time.perf_counter(), self.metric("spclust_rows_total")
+        learnt, pause = before, 0.005
+        while learnt < rows:
+            time.sleep(pause)
+            learnt = self.metric("spclust_rows_total")
+            # Asking costs the service time, too: wait for half of the time that is left.
+            left = (rows - learnt) * (time.perf_counter() - begun) / max(learnt - before, 1.0)
+            pause = min(max(0.5 * left, 0.005), 0.5)
         return time.perf_counter()
 
-    def close(self) -> None:
-        """End it as systemd does."""
+    def close(self) -> float:
+        """End it as systemd does; return rows a second."""
         self._process.send_signal(signal.SIGTERM)
-        self._process.wait(60)
+        return self.rate()
 
 
 def read_page(port: int, count: int, *, stalled: bool = False) -> list[socket.socket]:
@@ -117,85 +151,112 @@ def _drain(reader: socket.socket) -> None:
         pass
 
 
-def post(port: int, kind: str, given: list[bytes], until: float | None = None) -> int:
-    """Post bodies one after the other, again and again until a time; return how many."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+def requests(kind: str, given: list[bytes]) -> list[bytes]:
+    """Requests that post bodies, with their headers."""
+    head = f"POST /learn HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
+    return [f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body for body in given]
+
+
+def post(port: int, given: list[bytes], until: float | None = None) -> int:
+    """Send requests one after the other, again and again until a time; return how many."""
+    connection = socket.create_connection(("127.0.0.1", port))
     posted = 0
     while True:
-        for body in given:
+        for request in given:
+            while (answer := _answer(connection, request)).startswith(b"HTTP/1.1 503 "):
+                time.sleep(0.05)
+            if not answer.startswith(b"HTTP/1.1 200 "):
+                raise SystemExit(answer.decode())
+            posted += 1
             if until is not None and time.monotonic() > until:
                 return posted
-            connection.request("POST", "/learn", body, {"Content-Type": kind})
-            answer = connection.getresponse()
-            text = answer.read()
-            if answer.status == 503:
-                time.sleep(0.05)
-            elif answer.status != 200:
-                raise SystemExit(text.decode())
-            else:
-                posted += 1
         if until is None:
             return posted
 
 
-def command(path: Path, *arguments: str) -> float:
-    """Rows a second of `spclust cluster`."""
-    done = subprocess.run(
-        [sys.executable, "-m", "spclust.cli", "cluster", str(path), *arguments, "--json"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    found: float = json.loads(done.stdout)["rows_per_second"]
-    return found
+def _answer(connection: socket.socket, request: bytes) -> bytes:
+    """The answer to a request: an object of JSON, without objects inside."""
+    connection.sendall(request)
+    answer = b""
+    while not answer.endswith(b"}"):
+        more = connection.recv(1 << 16)
+        if not more:
+            raise SystemExit("the service closed the connection")
+        answer += more
+    return answer
+
+
+def command(path: Path, rows: int, *arguments: str) -> float:
+    """Rows a second of `spclust cluster`, which reads a file."""
+    return Clocked("cluster", str(path), *arguments, skipped=rows // START).rate()
+
+
+def piped(path: Path, rows: int) -> float:
+    """Rows a second of `spclust cluster`, which reads what a file has from a pipe."""
+    with _pipe(path) as pipe:
+        process = Clocked("cluster", str(pipe), skipped=rows // START)
+        _fill(pipe, path)
+        return process.rate()
 
 
 def served(path: Path, rows: int) -> float:
-    """Rows a second of `spclust serve` with readers: it waits for them before it learns."""
-    fifo = path.with_suffix(".fifo" + path.suffix)
-    os.mkfifo(fifo)
-    service = Service(str(fifo))
-    readers = read_page(service.port, READERS)
-    with open(fifo, "wb") as pipe:  # opening it lets the service begin
-        begun = time.perf_counter()
-        pipe.write(path.read_bytes())
-    seconds = service.wait_for(rows) - begun
+    """Rows a second of `spclust serve` with readers, which are there before the first row."""
+    with _pipe(path) as pipe:
+        service = Service(str(pipe), skipped=rows // START)
+        readers = read_page(service.port, READERS)
+        _fill(pipe, path)
+        service.wait_for(rows)
     for reader in readers:
         reader.close()
-    service.close()
-    fifo.unlink()
-    return rows / seconds
+    return service.close()
 
 
-def posted(kind: str, X: NDArray[np.float64], *arguments: str) -> float:
+@contextmanager
+def _pipe(path: Path) -> Iterator[Path]:
+    """A named pipe for what a file has."""
+    fifo = path.with_suffix(".fifo" + path.suffix)
+    os.mkfifo(fifo)
+    try:
+        yield fifo
+    finally:
+        fifo.unlink()
+
+
+def _fill(pipe: Path, path: Path) -> None:
+    data = path.read_bytes()
+    with open(pipe, "wb") as file:  # opening it lets the other side begin
+        file.write(data)
+
+
+def posted(given: list[bytes], *arguments: str) -> float:
     """Rows a second that are posted and learnt, by clients in processes of their own."""
-    service = Service(*arguments)
-    given = bodies(X, kind)
-    post(service.port, kind, given[:1])
-    service.wait_for(ROWS_POSTED)
+    service, start = Service(*arguments), len(given) // START
+    post(service.port, given[:start])
+    service.wait_for(start * ROWS_POSTED)
     begun = time.perf_counter()
     children = []
     for i in range(CLIENTS):
         child = os.fork()
         if child == 0:
-            post(service.port, kind, given[i::CLIENTS])
+            post(service.port, given[start + i :: CLIENTS])
             os._exit(0)
         children.append(child)
     for child in children:
         os.waitpid(child, 0)
-    seconds = service.wait_for(ROWS_POSTED + len(X)) - begun
+    rows = len(given) * ROWS_POSTED
+    seconds = service.wait_for(rows) - begun
     service.close()
-    return len(X) / seconds
+    return (rows - start * ROWS_POSTED) / seconds
 
 
 def soak(minutes: float) -> None:
     """Post for some minutes while readers stall, and print the memory of the service."""
     service = Service("--half-life", "10000")
-    given = bodies(stream(200_000, 2), ARROW)
+    given = requests(ARROW, bodies(stream(200_000, 2), ARROW))
     stalled = read_page(service.port, 5, stalled=True)
     read_page(service.port, 5)
     until = time.monotonic() + 60.0 * minutes
-    threading.Thread(target=post, args=(service.port, ARROW, given, until), daemon=True).start()
+    threading.Thread(target=post, args=(service.port, given, until), daemon=True).start()
     while time.monotonic() < until:
         time.sleep(10.0)
         rows, memory = service.metric("spclust_rows_total"), service.metric("spclust_memory_bytes")
@@ -229,24 +290,26 @@ def main(argv: list[str] | None = None) -> None:
 
 def measured(folder: Path, X: NDArray[np.float64], rounds: int) -> list[tuple[str, ...]]:
     """A row of the table for each way."""
-    paths = {NDJSON: folder / "rows.ndjson", ARROW: folder / "rows.arrows"}
-    paths[NDJSON].write_bytes(b"".join(bodies(X, NDJSON)))
-    names = [f"x{i}" for i in range(X.shape[1])]
-    table = pa.table(dict(zip(names, X.T, strict=True)))
-    with pa.OSFile(str(paths[ARROW]), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as file:
+    ndjson, arrow = folder / "rows.ndjson", folder / "rows.arrows"
+    lines = bodies(X, NDJSON)
+    ndjson.write_bytes(b"".join(lines))
+    table = pa.table(dict(zip(_names(X), X.T, strict=True)))
+    with pa.OSFile(str(arrow), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as file:
         file.write_table(table, max_chunksize=10_000)
-    ways: dict[str, tuple[Any, Any, str]] = {
-        f"file, {READERS} readers": (
-            lambda: command(paths[ARROW]),
-            lambda: served(paths[ARROW], len(X)),
-            "90%",
-        ),
-        "posted NDJSON": (lambda: command(paths[NDJSON]), lambda: posted(NDJSON, X), "50%"),
-        "posted Arrow": (lambda: command(paths[ARROW]), lambda: posted(ARROW, X), "80%"),
+    posts = {NDJSON: requests(NDJSON, lines), ARROW: requests(ARROW, bodies(X, ARROW))}
+    n, number = len(X), count()
+
+    def checkpoint() -> tuple[str, str]:
+        return "--checkpoint", str(folder / f"state-{next(number)}")
+
+    ways: dict[str, tuple[Callable[[], float], Callable[[], float], str]] = {
+        f"a pipe, {READERS} readers": (lambda: piped(arrow, n), lambda: served(arrow, n), "90%"),
+        "posted NDJSON": (lambda: command(ndjson, n), lambda: posted(posts[NDJSON]), "50%"),
+        "posted Arrow": (lambda: command(arrow, n), lambda: posted(posts[ARROW]), "80%"),
         "posted Arrow, checkpoint": (
-            lambda: command(paths[ARROW], "--checkpoint", str(folder / f"{time.time()}.ck")),
-            lambda: posted(ARROW, X, "--checkpoint", str(folder / f"state-{time.time()}")),
-            "80%",
+            lambda: command(arrow, n, *checkpoint()),
+            lambda: posted(posts[ARROW], *checkpoint()),
+            "",
         ),
     }
     rows: list[tuple[str, ...]] = []

@@ -15,6 +15,7 @@ from spclust.live.posts.bodies import NAME, BodyError
 from spclust.live.posts.intake import Intake
 from spclust.live.posts.journal import Journal, Posted
 from spclust.tables.chunks import BadRow, Columns, Position
+from spclust.tables.columns.json_cells import as_records, as_text
 from spclust.tables.formats import Format
 from spclust.tables.table_error import TableError
 
@@ -63,6 +64,30 @@ def test_batches_come_out_in_the_order_in_which_they_went_in(intake):
     assert [each.end.row for each in (*first, *second)] == [1, 3, 6]
     assert intake.waiting_rows == 0
     assert intake.take(4, 0.01) == []
+
+
+def test_rows_of_batches_that_are_learnt_together_are_numbered_on(intake):
+    source = PostedSource(intake, lambda: False)
+    for rows in (2, 3, 4):
+        put(intake, batch(rows))
+    intake.close()
+    found = list(source.batches(COLUMNS, Position(), size=5, warmup=0))
+    assert [each.row.tolist() for each in found] == [[1, 2, 3, 4, 5], [6, 7, 8, 9]]
+    assert [each.end.row for each in found] == [5, 9]
+
+
+def test_posted_rows_are_not_read_ahead(intake):
+    """What waits is in the queue alone, whose limits hold, and is learnt together."""
+    source = PostedSource(intake, lambda: False)
+    assert source.in_memory
+    found = source.batches(COLUMNS, Position(), size=5, warmup=0)
+    put(intake, batch(2))
+    assert len(next(found).values) == 2
+    put(intake, batch(1))
+    put(intake, batch(3))
+    assert intake.waiting_rows == 4
+    assert len(next(found).values) == 4
+    assert intake.waiting_rows == 0
 
 
 def test_a_key_counts_once_also_while_it_is_written(intake):
@@ -256,9 +281,24 @@ def test_columns_that_are_kept_come_with_their_rows():
         json.dumps({"x": x, "y": 1.0, "name": f"n{x}"}) + "\n" for x in (1, None, 3)
     ).encode()
     posted, bad = posted_batch(body, Format.NDJSON, "", intake, options)
-    assert pa.ipc.open_stream(posted.extra).read_all().to_pydict() == {"name": ["n1", "n3"]}
+    kept = pa.ipc.open_stream(posted.extra).read_all()
+    assert as_records(kept) == [{"name": "n1"}, {"name": "n3"}]
+    assert as_text(kept).to_pydict() == {"name": ["n1", "n3"]}
     assert [each.row for each in bad] == [1]
     asyncio.run(intake.put(posted, bad))
     intake.close()
     (found,) = source(intake).batches(intake.columns, Position(), size=10, warmup=0)
-    assert found.extra.to_pydict() == {"name": ["n1", "n3"]}
+    assert as_records(found.extra) == [{"name": "n1"}, {"name": "n3"}]
+
+
+def test_kept_columns_of_json_and_of_csv_are_texts_together():
+    pytest.importorskip("starlette")
+    from spclust.live.posts.posted_rows import ServiceOptions, posted_batch
+
+    intake, options = Intake(None), ServiceOptions(keep=["name"])
+    for body, kind in ((b'{"x": 1.0, "name": 7}\n', Format.NDJSON), (b"x,name\n2,8\n", Format.CSV)):
+        posted, bad = posted_batch(body, kind, "", intake, options)
+        asyncio.run(intake.put(posted, bad))
+    intake.close()
+    (found,) = source(intake).batches(intake.columns, Position(), size=10, warmup=0)
+    assert as_records(found.extra) == [{"name": "7"}, {"name": "8"}]

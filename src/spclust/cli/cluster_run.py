@@ -3,7 +3,8 @@
 import time
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict
-from typing import Any, Protocol
+from functools import partial
+from typing import Any
 
 from spclust.cli.checkpoints.checkpoint import (
     Checkpoint,
@@ -16,6 +17,7 @@ from spclust.cli.exit_codes import CommandError, StopSignal, named_rows, say
 from spclust.cli.labels import Scores, label_table
 from spclust.cli.model_figure import draw, require_drawable
 from spclust.cli.model_options import new_model, track_by_default
+from spclust.cli.observer import Observer
 from spclust.cli.options import InputOptions, LabelOptions, RunOptions
 from spclust.cli.progress import ProgressBar
 from spclust.cli.sources.broker_source import (
@@ -32,26 +34,14 @@ from spclust.tables.bad_rows import BadRows, collection_path
 from spclust.tables.batches import Batch, ReadAhead, default_batch_size
 from spclust.tables.chunks import Columns, Position
 from spclust.tables.columns.time_order import ordered
+from spclust.tables.files.output_files import require_truncatable, require_writable
 from spclust.tables.readers import extra_columns
-from spclust.tables.writers import TableWriter, Written, require_truncatable, require_writable
+from spclust.tables.writers import TableWriter, Written
 
 _PACE = 0.25  # seconds between two observations for an observer
 _TRACK_EVERY = 1000  # default of --track-every with --events, in the mode of the paper
 # Options that do not influence the results: they may change when a run is resumed.
 _FREE = ("checkpoint", "every", "follow", "until_end", "save", "plot", "read_bytes", "n_jobs")
-
-
-class Observer(Protocol):
-    """Somebody who is told what a run does."""
-
-    def began(self, prepared: PreparedModel) -> None:
-        """The run has a model, new or from a checkpoint, that may have learnt nothing yet."""
-
-    def learnt(self, batch: Batch, events: list[dict[str, Any]]) -> None:
-        """A batch was learnt."""
-
-    def saved(self, position: Position) -> None:
-        """A checkpoint was written."""
 
 
 class ClusterRun:
@@ -148,10 +138,11 @@ class ClusterRun:
         total = self._source.size()
         started, written = time.perf_counter(), self.rows
         task = f"checking the first {self.rows:,} rows" if self.rows else "reading"
+        read = nullcontext if self._source.in_memory else partial(ReadAhead, given_up=given_up)
         with (
             self.stop,
             ProgressBar(total, quiet=quiet, task=task) as bar,
-            ReadAhead(batches, given_up) as ahead,
+            read(batches) as ahead,
         ):
             for batch in ahead:
                 self._add(batch)

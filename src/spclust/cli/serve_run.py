@@ -44,6 +44,8 @@ class PostedRun(ClusterRun):
         return found
 
     def _learn(self, batch: Batch) -> list[dict[str, Any]]:
+        if not self.prepared.warmup:  # they were finite when they were posted
+            return super()._learn(batch)
         finite = np.isfinite(self.prepared.prepare(batch.values))
         good: Booleans = np.asarray(finite.all(axis=1))
         if not good.all():

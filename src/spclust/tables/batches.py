@@ -16,13 +16,13 @@ import pyarrow as pa
 from spclust.array_types import Booleans, Floats, Integers
 from spclust.tables.bad_rows import BadRows, collection_path
 from spclust.tables.chunks import BadRow, Chunk, Columns, Position, filtered
-from spclust.tables.columns.json_cells import as_text
+from spclust.tables.columns.json_cells import as_text, joined
 from spclust.tables.columns.time_order import ordered
 from spclust.tables.files.input_files import InputFiles
+from spclust.tables.files.output_files import require_writable
 from spclust.tables.formats import ReadOptions
 from spclust.tables.inputs import expand_inputs
 from spclust.tables.readers import choose_columns
-from spclust.tables.writers import require_writable
 
 _POLL = 0.2  # seconds between two checks whether to go on waiting
 _JOIN = 0.5  # seconds to wait at the end for the thread that reads
@@ -109,7 +109,7 @@ def in_batches(
         return Batch(
             np.concatenate([chunk.values for chunk, _ in parts]),
             np.concatenate([chunk.row + (1 + at.before) for chunk, at in parts]),
-            pa.concat_tables([chunk.extra for chunk, _ in parts]),
+            joined([chunk.extra for chunk, _ in parts]),
             [(files.name(at.file), bad) for chunk, at in parts for bad in chunk.bad],
             end,
             sum(sizes[: end.file]) + last.consumed,

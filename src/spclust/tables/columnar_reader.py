@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from spclust.tables.cells import is_clean, matrix, parse_cells
+from spclust.array_types import Floats
+from spclust.tables.cells import parse_cells
 from spclust.tables.chunks import BadRow, Chunk, Columns, Position
 from spclust.tables.columns.time_column import with_times
 from spclust.tables.inputs import STDIN
@@ -18,6 +19,7 @@ from spclust.tables.table_error import TableError, sentence_of
 from spclust.tables.text_file import TextFile
 
 _MOST_CELLS = 50_000  # read at a time, which limits the memory for wide tables
+_FLOAT64 = pa.float64()
 _MAGIC = b"ARROW1\0\0"  # an IPC file is these bytes, a stream, and a footer
 
 
@@ -77,12 +79,10 @@ class ColumnarReader:
             ) from None
 
     def _chunk(self, batch: pa.RecordBatch, first: int, columns: Columns) -> Chunk:
-        table = pa.table(batch)
+        table = pa.Table.from_batches([batch])
         row = np.arange(first, first + len(table))
-        numbers = _as_floats(table, columns.features)
-        if numbers is not None and is_clean(numbers, columns.features):
-            values, bad = matrix(numbers, columns.features), list[BadRow]()
-        else:
+        values, bad = _as_floats(batch, columns.features), list[BadRow]()
+        if values is None:
             values, good, bad = parse_cells(table, columns.features, row)
             table, row = table.filter(pa.array(good)), row[good]
         extra = table.select(list(columns.extra))
@@ -98,18 +98,20 @@ def _most_rows(columns: list[str]) -> int:
     return max(1, _MOST_CELLS // len(columns))
 
 
-def _as_floats(table: pa.Table, features: tuple[str, ...]) -> pa.Table | None:
-    """The features as float64; None if one of them is not of numbers."""
-    if not all(_is_number(table.schema.field(name).type) for name in features):
-        return None
-    # A cast takes longer than all else of a small table, also one that changes nothing.
-    floats = {
-        name: table[name]
-        if table.schema.field(name).type == pa.float64()
-        else pc.cast(table[name], pa.float64(), safe=False)
-        for name in features
-    }
-    return pa.table(floats)
+def _as_floats(batch: pa.RecordBatch, features: tuple[str, ...]) -> Floats | None:
+    """The features (n, d); None if a cell is not a finite number."""
+    values = np.empty((len(batch), len(features)))
+    for i, name in enumerate(features):
+        column = batch.column(name)
+        # A cast takes longer than all else of a small table, also one that changes nothing.
+        if column.type != _FLOAT64:
+            if not _is_number(column.type):
+                return None
+            column = pc.cast(column, _FLOAT64, safe=False)
+        if column.null_count:
+            return None
+        values[:, i] = column.to_numpy()
+    return values if np.isfinite(values).all() else None
 
 
 @contextmanager

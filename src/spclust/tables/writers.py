@@ -7,10 +7,9 @@ import csv
 import io
 import json
 import os
-import stat
 import sys
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import IO, Any, NamedTuple, Protocol, TypeAlias
 
 import pyarrow as pa
@@ -19,7 +18,6 @@ import pyarrow.parquet as pq
 
 from spclust.tables.columns.json_cells import as_records, as_text
 from spclust.tables.formats import Format, codec_of, ending_of, format_of
-from spclust.tables.inputs import is_topic
 from spclust.tables.table_error import TableError
 
 AnyPath: TypeAlias = str | os.PathLike[str]
@@ -51,7 +49,7 @@ class AppendFile:
         self._digest = 0 if digests else None  # CRC-32
         self._is_stdout = self.path == STDOUT
         # Devices and pipes take everything, and nothing can be taken back from them.
-        self._is_regular = not self._is_stdout and _is_regular(self.path)
+        self._is_regular = not self._is_stdout and is_regular(self.path)
         if self._is_stdout:
             self._file = sys.stdout.buffer
         elif keep is None or not self._is_regular:
@@ -114,7 +112,8 @@ class AppendFile:
             self._file.close()
 
 
-def _is_regular(path: str) -> bool:
+def is_regular(path: str) -> bool:
+    """True for a file, or one that is not there yet; False for a device or a pipe."""
     return os.path.isfile(path) or not os.path.exists(path)
 
 
@@ -140,60 +139,6 @@ class TableWriter(Protocol):
     def close(self) -> None:
         """Finish the file."""
         ...
-
-
-def require_writable(targets: Mapping[str, AnyPath | None], inputs: Iterable[str]) -> None:
-    """Raise TableError if a file could not be written, is an input, or is that of two options.
-
-    `targets` are files by the options that name them. To be called before a long run, not at its
-    end.
-    """
-    read = {_place(name, 0) for name in inputs} - {None}
-    written: dict[str | tuple[int, int], str] = {}
-    for option, target in ((option, str(path)) for option, path in targets.items() if path):
-        folder = os.path.dirname(target) or "."
-        if not (os.path.isdir(folder) or is_topic(target)):
-            raise TableError(f"{target!r} cannot be written: there is no folder {folder!r}.")
-        if target != STDOUT and os.path.isdir(target):
-            raise TableError(f"{target!r} cannot be written: it is a folder.")
-        place = _place(target, 1)
-        if place in read:
-            raise TableError(f"{target!r} is an input: name another file to write to.")
-        if place is not None and written.setdefault(place, option) != option:
-            raise TableError(
-                f"{written[place]} and {option} name the same file, {target!r}: name two files."
-            )
-
-
-def _place(path: str, descriptor: int) -> str | tuple[int, int] | None:
-    """What two names of one file have in common; None for a device or a pipe, to be shared.
-
-    `descriptor` is that of the standard stream that `-` stands for.
-    """
-    try:
-        status = os.fstat(descriptor) if path == STDOUT else os.stat(path)
-    except OSError:  # it is not there yet
-        return os.path.realpath(path)
-    if stat.S_ISREG(status.st_mode):
-        return status.st_dev, status.st_ino
-    return path if path == STDOUT and descriptor == 1 else None
-
-
-def require_truncatable(path: str, given: Format | None) -> None:
-    """Raise TableError if a file could not be truncated to a checkpoint."""
-    if is_topic(path):
-        return  # repeats are dropped there, by their numbers
-    if path == STDOUT or not (_is_regular(path) or path == os.devnull):
-        raise TableError(
-            "Output on standard output cannot be taken back after a crash: with --checkpoint "
-            "write labels to a file."
-        )
-    kind = format_of(path, given, "--out-format")
-    if kind is Format.PARQUET or (kind is Format.ARROW and ending_of(path) != ".arrows"):
-        raise TableError(
-            f"{path!r} is of a format that cannot be truncated to a checkpoint: write labels as "
-            ".csv, .tsv, .ndjson (also .gz, .zst, .lz4) or as a stream of Arrow, .arrows."
-        )
 
 
 def open_writer(

@@ -51,9 +51,9 @@ def predict(
     from spclust.tables.bad_rows import BadRows, collection_path
     from spclust.tables.batches import ReadAhead, default_batch_size, in_batches
     from spclust.tables.chunks import Columns, Position
+    from spclust.tables.files.output_files import require_writable
     from spclust.tables.inputs import expand_inputs
     from spclust.tables.readers import extra_columns, require_columns, split_names
-    from spclust.tables.writers import require_writable
 
     prepared = PreparedModel.load(model)
     spc, paths = prepared.model, expand_inputs(inputs)

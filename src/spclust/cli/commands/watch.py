@@ -51,9 +51,9 @@ def watch(
     from spclust.tables.batches import ReadAhead, in_batches
     from spclust.tables.chunks import Position
     from spclust.tables.columns.time_order import ordered
+    from spclust.tables.files.output_files import require_writable
     from spclust.tables.inputs import expand_inputs, require_followable
     from spclust.tables.readers import choose_columns
-    from spclust.tables.writers import require_writable
 
     parameters = given_parameters(model_options, timed=input_options.time is not None)
     track_by_default(parameters, _TRACK_EVERY)

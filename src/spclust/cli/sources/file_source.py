@@ -30,7 +30,8 @@ class FileSource:
     ) -> None:
         if follow:
             require_followable(paths, options.format)
-        self.names, self.follows, self._time = paths, follow, options.time
+        self.names, self.follows, self.in_memory = paths, follow, False
+        self._time = options.time
         self._files = input_files(paths, options, follow=follow, stopped=stopped, digests=digests)
 
     def __enter__(self) -> Self:

@@ -11,6 +11,7 @@ from spclust.live.posts.bodies import NAME
 from spclust.live.posts.intake import Accepted, Intake
 from spclust.tables.batches import Batch
 from spclust.tables.chunks import Columns, Position
+from spclust.tables.columns.json_cells import joined
 from spclust.tables.readers import extra_columns, split_names
 from spclust.tables.table_error import TableError, shortened
 
@@ -23,7 +24,8 @@ class PostedSource:
     def __init__(
         self, intake: Intake, stopped: Callable[[], bool], time: str | None = None
     ) -> None:
-        self.names, self.follows, self._time = [NAME], True, time
+        self.names, self.follows, self.in_memory = [NAME], True, True
+        self._time = time
         self._intake, self._stopped = intake, stopped
 
     def __enter__(self) -> Self:
@@ -94,22 +96,17 @@ class PostedSource:
 
 
 def _batch(accepted: list[Accepted], columns: Columns) -> Batch:
-    numbers = [
-        np.arange(len(each.posted.values))
-        + (each.end.before + each.end.row + 1)
-        - len(each.posted.values)
-        for each in accepted
-    ]
-    parts = [each.posted.values for each in accepted]
-    values, time = np.concatenate(parts) if len(parts) > 1 else parts[0], None
+    parts, end, time = [each.posted.values for each in accepted], accepted[-1].end, None
+    values = np.concatenate(parts) if len(parts) > 1 else parts[0]
     if columns.time is not None:
         values, time = np.ascontiguousarray(values[:, :-1]), values[:, -1].copy()
+    after = end.before + end.row + 1
     return Batch(
         values,
-        np.concatenate(numbers),
+        np.arange(after - len(values), after),
         _extra(accepted, columns),
         [(NAME, bad) for each in accepted for bad in each.bad],
-        accepted[-1].end,
+        end,
         0,
         time,
         ((NAME, 0),),
@@ -119,4 +116,4 @@ def _batch(accepted: list[Accepted], columns: Columns) -> Batch:
 def _extra(accepted: list[Accepted], columns: Columns) -> pa.Table:
     if not columns.extra:
         return pa.table({"": pa.nulls(sum(len(e.posted.values) for e in accepted))}).select([])
-    return pa.concat_tables([pa.ipc.open_stream(e.posted.extra).read_all() for e in accepted])
+    return joined([pa.ipc.open_stream(e.posted.extra).read_all() for e in accepted])

@@ -35,6 +35,13 @@ def as_text(table: pa.Table) -> pa.Table:
     return table
 
 
+def joined(tables: list[pa.Table]) -> pa.Table:
+    """Tables with the same columns as one; as texts, if some have JSON where others have not."""
+    if not all(table.schema.equals(tables[0].schema, check_metadata=True) for table in tables):
+        tables = [as_text(table) for table in tables]
+    return pa.concat_tables(tables)
+
+
 def as_records(table: pa.Table) -> list[dict[str, Any]]:
     """The rows of a table, with the values of JSON."""
     marked = [field.name for field in table.schema if is_json(field)]
