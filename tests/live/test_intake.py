@@ -65,6 +65,30 @@ def test_batches_come_out_in_the_order_in_which_they_went_in(intake):
     assert intake.take(4, 0.01) == []
 
 
+def test_rows_of_batches_that_are_learnt_together_are_numbered_on(intake):
+    source = PostedSource(intake, lambda: False)
+    for rows in (2, 3, 4):
+        put(intake, batch(rows))
+    intake.close()
+    found = list(source.batches(COLUMNS, Position(), size=5, warmup=0))
+    assert [each.row.tolist() for each in found] == [[1, 2, 3, 4, 5], [6, 7, 8, 9]]
+    assert [each.end.row for each in found] == [5, 9]
+
+
+def test_posted_rows_are_not_read_ahead(intake):
+    """What waits is in the queue alone, whose limits hold, and is learnt together."""
+    source = PostedSource(intake, lambda: False)
+    assert source.in_memory
+    found = source.batches(COLUMNS, Position(), size=5, warmup=0)
+    put(intake, batch(2))
+    assert len(next(found).values) == 2
+    put(intake, batch(1))
+    put(intake, batch(3))
+    assert intake.waiting_rows == 4
+    assert len(next(found).values) == 4
+    assert intake.waiting_rows == 0
+
+
 def test_a_key_counts_once_also_while_it_is_written(intake):
     receipts = put(intake, *(batch(2, key="same") for _ in range(5)))
     assert [each.rows for each in receipts] == [2] * 5

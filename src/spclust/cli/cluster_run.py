@@ -3,6 +3,7 @@
 import time
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict
+from functools import partial
 from typing import Any, Protocol
 
 from spclust.cli.checkpoints.checkpoint import (
@@ -149,10 +150,11 @@ class ClusterRun:
         total = self._source.size()
         started, written = time.perf_counter(), self.rows
         task = f"checking the first {self.rows:,} rows" if self.rows else "reading"
+        read = nullcontext if self._source.in_memory else partial(ReadAhead, given_up=given_up)
         with (
             self.stop,
             ProgressBar(total, quiet=quiet, task=task) as bar,
-            ReadAhead(batches, given_up) as ahead,
+            read(batches) as ahead,
         ):
             for batch in ahead:
                 self._add(batch)

@@ -36,6 +36,8 @@ class PostedRun(ClusterRun):
     """A run of rows that were accepted already: none of them may end it."""
 
     def _learn(self, batch: Batch) -> list[dict[str, Any]]:
+        if not self.prepared.warmup:  # they were finite when they were posted
+            return super()._learn(batch)
         good = np.isfinite(self.prepared.prepare(batch.values)).all(axis=1)
         if not good.all():
             say(f"left out {np.sum(~good):,} posted rows that are too large to be standardised.")

@@ -31,7 +31,7 @@ class FileSource:
     ) -> None:
         if follow:
             require_followable(paths, options.format)
-        self.names, self.follows = paths, follow
+        self.names, self.follows, self.in_memory = paths, follow, False
         self._files = InputFiles(paths, options, follow=follow, stopped=stopped, digests=digests)
 
     def __enter__(self) -> Self:

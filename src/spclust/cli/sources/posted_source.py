@@ -21,7 +21,7 @@ class PostedSource:
     """Posted batches, first those of the journal that a model has not learnt."""
 
     def __init__(self, intake: Intake, stopped: Callable[[], bool]) -> None:
-        self.names, self.follows = [NAME], True
+        self.names, self.follows, self.in_memory = [NAME], True, True
         self._intake, self._stopped = intake, stopped
 
     def __enter__(self) -> Self:
@@ -92,19 +92,15 @@ class PostedSource:
 
 
 def _batch(accepted: list[Accepted], columns: Columns) -> Batch:
-    numbers = [
-        np.arange(len(each.posted.values))
-        + (each.end.before + each.end.row + 1)
-        - len(each.posted.values)
-        for each in accepted
-    ]
-    values = [each.posted.values for each in accepted]
+    parts, end = [each.posted.values for each in accepted], accepted[-1].end
+    values = np.concatenate(parts) if len(parts) > 1 else parts[0]
+    after = end.before + end.row + 1
     return Batch(
-        np.concatenate(values) if len(values) > 1 else values[0],
-        np.concatenate(numbers),
+        values,
+        np.arange(after - len(values), after),
         _extra(accepted, columns),
         [(NAME, bad) for each in accepted for bad in each.bad],
-        accepted[-1].end,
+        end,
         0,
     )
 

@@ -19,6 +19,7 @@ class Source(Protocol):
 
     names: list[str]  # of its parts, as messages and checkpoints have them
     follows: bool  # True if it waits for more rows when there are no more
+    in_memory: bool  # True if its rows are read already: a thread that reads ahead gains nothing
 
     def __enter__(self) -> Self: ...
 
