@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import nats
 from nats.errors import Error as NatsError
-from nats.errors import TimeoutError as NatsTimeoutError
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 from nats.js.errors import APIError, NotFoundError
 
@@ -143,7 +142,7 @@ class NatsSubscription:
             assert connection is not None
             try:
                 found = connection.wait(self._subscription.fetch(most, timeout=seconds))
-            except NatsTimeoutError:
+            except TimeoutError:  # there is none; whether the server is there follows
                 found = []
             if not found and self._nothing_left(connection):
                 return None
