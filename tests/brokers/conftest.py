@@ -1,17 +1,11 @@
 import pytest
 
 from tests.brokers.servers import KafkaServer, MqttServer, NatsServer, RedisServer, running
-from tests.command.common import ENVIRONMENT
-from tests.preloaded import preloaded
+from tests.command.conftest import quick
+
+__all__ = ["quick"]
 
 KINDS = {"kafka": KafkaServer, "redis": RedisServer, "nats": NatsServer}
-
-
-@pytest.fixture(scope="session")
-def quick():
-    """The command in a process of its own that has imported everything, which takes 2 s else."""
-    with preloaded("tests.command.imported", environment=ENVIRONMENT) as python:
-        yield [*python, "-m", "spclust.cli"]
 
 
 @pytest.fixture(scope="module", params=KINDS)
