@@ -46,8 +46,8 @@ lint: .venv/dev
 types: .venv/dev
 	$(BIN)/mypy
 
-# Two workers more than cores: many tests wait for other processes, for servers and for files.
-WORKERS := $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) + 2)" 2>/dev/null || echo 4)
+# A worker more than cores: many tests wait for other processes.
+WORKERS := $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) + 1)" 2>/dev/null || echo 3)
 # Threads of linear algebra would wait for each other, busily: all cores have a worker already.
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 PYTEST = SCIPY_ARRAY_API=1 $(ONE_THREAD) $(BIN)/python -m pytest --numprocesses $(WORKERS)

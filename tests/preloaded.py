@@ -86,8 +86,13 @@ def ask(path, *arguments):
         socket.send_fds(connection, [json.dumps(asked).encode() + b"\n"], [0, 1, 2])
         answers = connection.makefile()
         pid = int(answers.readline())
-        for sent, handed_on in HANDED_ON.items():
-            signal.signal(sent, lambda *_, number=handed_on: os.kill(pid, number))
+
+        def hand_on(sent, _):
+            with suppress(ProcessLookupError):  # it has just ended
+                os.kill(pid, HANDED_ON[sent])
+
+        for sent in HANDED_ON:
+            signal.signal(sent, hand_on)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, HANDED_ON)
         return int(answers.readline())
 
@@ -107,6 +112,14 @@ def main(path, *arguments):
 
 class Started(subprocess.Popen):
     """A program that was asked for: what is killed is the program itself."""
+
+    def __init__(self, *args, **options):
+        # Inherited: a signal before it knows whom to hand it on to would end the one that asks.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, HANDED_ON)
+        try:
+            super().__init__(*args, **options)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def send_signal(self, number):
         super().send_signal(signal.SIGUSR1 if number == signal.SIGKILL else number)
