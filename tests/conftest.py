@@ -30,7 +30,7 @@ SLOW = (
     "tests/command/test_pipes.py",
     "tests/command/test_terminal.py",
     "tests/command/test_tour.py",
-    "tests/live/test_attacks.py",
+    "tests/live/attacks/",
     "tests/live/test_http.py",
     "tests/live/test_kills.py",
     "tests/live/test_posted_times.py",
@@ -115,7 +115,7 @@ PROGRAMS = (  # these start programs, which take long
     "tests/spark/test_failures.py",
     "tests/reproduce/test_command.py",
     COMMANDS[0],
-    "tests/live/test_attacks.py",  # these have a service for all tests of a file
+    "tests/live/attacks/",  # these have a service for all tests of a file or a folder
     "tests/live/test_http.py",
     "tests/live/test_kills.py",
     "tests/live/test_page.py",
