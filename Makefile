@@ -1,4 +1,5 @@
-# `make demo` runs the main job, `make check` what every change must pass, `make test` everything.
+# `make demo` runs the main job, `make check` what every change must pass, `make test` everything,
+# `make docs` builds the documentation.
 # Each sets up what it needs of .venv first: a demo needs far less than the tests.
 PYTHON ?= python3
 BIN := .venv/bin
@@ -12,6 +13,7 @@ export UV_SYSTEM_CERTS ?= 1
 # Without bytecode every process that a test starts would compile all that it imports: 4 s each.
 unexport PYTHONDONTWRITEBYTECODE
 
+.PHONY: docs docs-serve
 .PHONY: demo check test test-oldest lint types unit collected kernels fast fuzz format clean
 .PHONY: bench bench-dimension bench-automatic bench-quality bench-command bench-live bench-shards
 
@@ -26,6 +28,12 @@ unexport PYTHONDONTWRITEBYTECODE
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(QUICK_INSTALL) --editable '.[dev]' || $(BIN)/python $(INSTALL) --editable '.[dev]'
 	@touch .venv/demo $@
+
+.venv/docs: pyproject.toml
+	@echo "Installing what the documentation needs into .venv: about 1.7 GB, one to three minutes."
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(QUICK_INSTALL) --editable '.[dev,docs]' || $(BIN)/python $(INSTALL) --editable '.[dev,docs]'
+	@touch .venv/demo .venv/dev $@
 
 demo: .venv/demo
 	@echo "Running the paper's experiments, about a minute; the first time kernels are compiled."
@@ -65,6 +73,17 @@ collected: .venv/dev
 
 kernels: .venv/dev
 	@$(BIN)/python -m spclust.compilation > .venv/kernels || (cat .venv/kernels; exit 1)
+
+# The site, and then checks of the built pages: hosts, links, names, width in a browser.
+SITE := output/docs
+docs: .venv/docs
+	@rm -rf $(SITE)
+	$(ONE_THREAD) $(BIN)/python -m sphinx --fail-on-warning --keep-going --jobs auto --quiet \
+		--builder html --doctree-dir output/doctrees docs $(SITE)
+	$(BIN)/python -m pytest --quiet tests/site
+
+docs-serve:
+	$(PYTHON) -m http.server --bind 127.0.0.1 --directory $(SITE) 8000
 
 format: .venv/dev
 	$(BIN)/ruff check --fix .

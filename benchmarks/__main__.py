@@ -19,7 +19,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from benchmarks import machine, plot, report, schedule, startup
+from benchmarks import machine, plot, report, schedule, startup, stored
 from benchmarks.competitor import Competitor
 from benchmarks.competitors import PEERS
 from benchmarks.pool import Pool, environment
@@ -129,6 +129,7 @@ def arguments() -> argparse.Namespace:
         "--only", action="append", default=[], metavar="NAME", help="SPC and these peers only"
     )
     parser.add_argument("--out", type=Path, default=Path("output/bench"), metavar="DIR")
+    stored.add_option(parser)
     parser.add_argument("--check", action="store_true", help="fail if a target is not met")
     return parser.parse_args()
 
@@ -150,6 +151,8 @@ def main() -> int:
     plot.draw(results, options.out / "bench.png")
     report.show(console, results, verdicts)
     console.print(f"Written to {options.out}: bench.json, bench.png")
+    if options.store:
+        stored.store("bench", results.figures(), options)
     return int(options.check and any(one.verdict == "NOT met" for one in verdicts))
 
 

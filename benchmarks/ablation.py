@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks import stored
+
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "spclust"
 
@@ -54,8 +56,15 @@ CHANGES: dict[str, list[Change]] = {
     "proposals of single linkage, not judged": [
         Change(
             "auto/clusters/evidence.py",
-            "found = separate_groups(placed, variance, proposed, fades)",
+            "found = separate_groups(placed, variance, proposed, fades, together)",
             "found = proposed",
+        ),
+    ],
+    "line and border not counted together": [
+        Change(
+            "auto/clusters/evidence.py",
+            "_TOGETHER if fades and not s.weighted else np.inf",
+            "np.inf",
         ),
     ],
     "no basins, no halves, no parts": [
@@ -114,15 +123,19 @@ def main() -> int:
     )
     parser.add_argument("folder", nargs="?", metavar="FOLDER", help="as of benchmarks.quality")
     parser.add_argument("--seed", default="0", help="of generated sets and orders")
+    stored.add_option(parser)
     options = parser.parse_args()
     arguments = [*([options.folder] if options.folder else []), "--seed", options.seed]
-    head = None
+    head, figures = None, dict[str, float]()
     for name, changes in CHANGES.items():
         scores = measured(changes, arguments)
+        figures |= {f"{name}/{column}": score for column, score in scores.items()}
         if head is None:
             head = list(scores)
             print(f"| | {' | '.join(head)} |\n|---|{'---:|' * len(head)}")
         print(f"| {name} | {' | '.join(f'{scores[column]:.3f}' for column in head)} |", flush=True)
+    if options.store:
+        stored.store("ablation", figures, options)
     return 0
 
 

@@ -21,6 +21,7 @@ from rich.table import Table
 from sklearn.cluster import HDBSCAN, Birch
 from sklearn.metrics import normalized_mutual_info_score
 
+from benchmarks import stored
 from spclust import SPC, datasets
 
 OUT = Path("output/bench/automatic.json")
@@ -175,6 +176,7 @@ def main() -> None:
         "--fewer", type=int, default=1, help="shuffles for the search and the others"
     )
     parser.add_argument("--alone", action="store_true", help="without the others")
+    stored.add_option(parser)
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     console, rows, curves = Console(), {}, {}
@@ -196,6 +198,10 @@ def main() -> None:
     OUT.parent.mkdir(parents=True, exist_ok=True)
     OUT.write_text(json.dumps({"sets": rows, "mean": means, "units": curves}, indent=1))
     draw(curves, OUT.with_suffix(".png"))
+    if given.store:
+        found = {"mean": means, **rows}
+        figures = {f"{name}/{c}": row[c] for name, row in found.items() for c in columns}
+        stored.store("automatic", figures, given)
 
 
 if __name__ == "__main__":

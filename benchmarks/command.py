@@ -25,6 +25,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks import stored
+
 STRUCTURES = 50
 AT_A_TIME = 100_000
 MOST_MEMORY = 400.0  # MB
@@ -160,8 +162,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--columns", type=int, nargs="+", default=[2, 10])
+    stored.add_option(parser)
     options = parser.parse_args()
-    met = [report(measured(options.rows, d), options.rows, d) for d in options.columns]
+    met, figures = [], {}
+    for d in options.columns:
+        results = measured(options.rows, d)
+        met.append(report(results, options.rows, d))
+        for each in results:
+            for what in ("learning", "whole", "memory"):
+                figures[f"{d}-D/{each.what}/{what}"] = float(getattr(each, what))
+    if options.store:
+        stored.store("command", figures, options)
     sys.exit(0 if all(met) else 1)
 
 

@@ -21,7 +21,7 @@ from rich.table import Table
 from scipy.linalg import eigh
 from sklearn.metrics import normalized_mutual_info_score
 
-from benchmarks import growth
+from benchmarks import growth, stored
 from spclust import SPC
 from spclust.datasets import make_highdim
 from spclust.stream.stream import Stream
@@ -206,6 +206,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.dimension", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("output/bench"), metavar="DIR")
     parser.add_argument("--points", type=int, default=100_000, help="of the stream that drifts")
+    stored.add_option(parser)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     console = Console() if sys.stdout.isatty() else Console(width=120)
@@ -221,6 +222,8 @@ def main() -> int:
     content = [{**one._asdict(), "verdict": one.verdict} for one in findings]
     (options.out / "dimension.json").write_text(json.dumps(content, indent=1) + "\n")
     console.print(f"Written to {options.out}: dimension.json, dimension.png")
+    if options.store:
+        stored.store("dimension", {one.text: one.value for one in findings}, options)
     return int(any("NOT" in one.verdict for one in findings))
 
 

@@ -68,7 +68,7 @@ def told_of_nothing(half_life: float, seed: int) -> tuple[int, float]:
 
 
 def main() -> None:
-    """Print the figures of docs/living.md."""
+    """Print the figures of docs/explanation/tracking.md."""
     arguments = [a for a in sys.argv[1:] if a != "--stationary"]
     first, last = map(int, arguments[:2])
     if "--stationary" in sys.argv:

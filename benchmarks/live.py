@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks import stored
 from benchmarks.clocked import SAID
 
 ROWS_POSTED = 1000  # at a time
@@ -273,10 +274,12 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--columns", type=int, nargs="+", default=[2, 10])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--minutes", type=float, help="only watch the memory, for so long")
+    stored.add_option(parser)
     options = parser.parse_args(argv)
     if options.minutes:
         soak(options.minutes)
         return
+    figures: dict[str, float] = {}
     for d in options.columns:
         X = stream(options.rows, d)
         table = Table(title=f"{options.rows:,} rows of {d} columns, best of {options.rounds}")
@@ -285,7 +288,11 @@ def main(argv: list[str] | None = None) -> None:
         with tempfile.TemporaryDirectory() as name:
             for row in measured(Path(name), X, options.rounds):
                 table.add_row(*row)
+                for what, cell in zip(("cluster", "serve", "share, %"), row[1:], strict=False):
+                    figures[f"{d}-D/{row[0]}/{what}"] = stored.number(cell)
         Console().print(table)
+    if options.store:
+        stored.store("live", figures, options)
 
 
 def measured(folder: Path, X: NDArray[np.float64], rounds: int) -> list[tuple[str, ...]]:

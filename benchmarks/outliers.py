@@ -24,7 +24,7 @@ from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
-from benchmarks import machine
+from benchmarks import machine, stored
 from benchmarks.outlier_streams import CASES, Case, Rows
 from spclust import SPCOutlierDetector
 
@@ -210,6 +210,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--cases", nargs="*", choices=CASES, default=list(CASES))
     parser.add_argument("--methods", nargs="*", choices=METHODS, default=list(METHODS))
     parser.add_argument("--out", type=Path, default=OUT)
+    stored.add_option(parser)
     chosen = parser.parse_args(arguments)
     Spc(np.eye(10), 0).learn(np.eye(10))  # compiles before anything is timed
     records = run(chosen.cases, chosen.methods, chosen.seeds)
@@ -221,8 +222,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if "missing" in one:
             console.print("missing:", one)
     chosen.out.parent.mkdir(parents=True, exist_ok=True)
-    stored = {"machine": machine.describe(), "seeds": chosen.seeds, "records": records}
-    chosen.out.write_text(json.dumps(stored, indent=1))
+    content = {"machine": machine.describe(), "seeds": chosen.seeds, "records": records}
+    chosen.out.write_text(json.dumps(content, indent=1))
+    if chosen.store:
+        figures = {
+            f"{one['protocol']}/{one['case']}/{one['method']}/{measure}": float(mean)
+            for one in records
+            for measure in ("auc", "precision", "us")
+            if one.get(measure)
+            for mean in [np.mean(one[measure])]
+        }
+        stored.store("outliers", figures, chosen)
 
 
 if __name__ == "__main__":

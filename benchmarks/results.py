@@ -68,6 +68,15 @@ class Results:
             record.parameters = answer["parameters"]
             record.state_bytes = answer["state_bytes"]
 
+    def figures(self) -> dict[str, float]:
+        """Best times in microseconds, by `label` with slashes; seconds of starts."""
+        found = {
+            f"{key.competitor}/{key.stream}/{key.n}/{key.measure}": record.best
+            for key, record in self.records.items()
+        }
+        starts = {f"start/{what}": min(times) for what, times in self.startup.items() if times}
+        return {**found, **starts}
+
     def as_json(self) -> dict[str, Any]:
         """Everything, in plain lists and dictionaries."""
         records = [{**key._asdict(), **asdict(record)} for key, record in self.records.items()]

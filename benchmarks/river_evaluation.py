@@ -22,6 +22,7 @@ from rich.table import Table
 from river import cluster, evaluate, metrics, utils
 
 import spclust.river
+from benchmarks import stored
 from benchmarks.quality.streams import KINDS, Stream, generated
 from spclust.array_types import Floats
 
@@ -144,6 +145,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--dimensions", nargs="+", type=int, default=list(DIMENSIONS))
     parser.add_argument("--points", type=int, default=POINTS, help="of each stream")
     parser.add_argument("--output", type=Path, default=OUTPUT)
+    stored.add_option(parser)
     options = parser.parse_args(arguments)
     records = measured(options.kinds, options.dimensions, options.points, options.seed)
     Console().print(table_of(records))
@@ -154,6 +156,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.output.parent.mkdir(parents=True, exist_ok=True)
     content = {"seed": options.seed, "points": options.points, "records": records}
     options.output.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    if options.store:
+        figures = {
+            f"{one['kind']}/{one['d']}-D/{one['clusterer']}/{measure}": one[measure]
+            for one in records
+            for measure in ("window", "whole")
+        }
+        stored.store("river_evaluation", figures, options)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 `python -m benchmarks.roofline` measures the peak of one core (fused multiply-adds in registers;
 reads from each cache), counts the operations and bytes that a point needs, and compares them with
-the measured time of a point. `docs/speed.md` explains the table.
+the measured time of a point. `docs/explanation/speed.md` explains the table.
 """
 
 import time

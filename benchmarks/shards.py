@@ -19,6 +19,7 @@ from rich.table import Table
 from sklearn.metrics import normalized_mutual_info_score
 from threadpoolctl import threadpool_limits
 
+from benchmarks import stored
 from benchmarks.automatic import gaussians
 from benchmarks.machine import describe
 from spclust import SPC, datasets, merge_all
@@ -174,6 +175,21 @@ def draw(rows: list[Row], names: list[str], path: Path) -> None:
     figure.savefig(path, dpi=120)
 
 
+def figures_of(rows: list[dict[str, Any]], models: list[dict[str, Any]]) -> dict[str, float]:
+    """NMI by stream, order, N and shards; bytes and milliseconds by features and N."""
+    places = {(row["stream"], row["order"], row["N"], row["shards"]) for row in rows}
+    found = {
+        f"{stream}/{order}/N={n}/{k} shards": mean_of(
+            rows, "NMI", stream=stream, order=order, N=n, shards=k
+        )
+        for stream, order, n, k in sorted(places)
+    }
+    for row in models:
+        for what in ("bytes", "write", "read", "merge"):
+            found[f"model/{row['d']}-D/N={row['N']}/{what}"] = float(row[what])
+    return found
+
+
 def main() -> None:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(
@@ -183,6 +199,7 @@ def main() -> None:
     parser.add_argument("--points", type=int, default=200_000)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--most", type=int, default=SHARDS[-1], help="shards: fewer take less time")
+    stored.add_option(parser)
     given = parser.parse_args()
     made, rows, console = streams(given.folder, given.points), [], Console(width=110)
     threadpool_limits(1)  # processor time is then the time of one core
@@ -216,6 +233,8 @@ def main() -> None:
     written = {"machine": describe(), "points": given.points, "shards": rows, "models": models}
     OUT.write_text(json.dumps(written, indent=1))
     draw(rows, list(made), OUT.with_suffix(".png"))
+    if given.store:
+        stored.store("shards", figures_of(rows, models), given)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks import stored
+
 ROWS_OF_A_MESSAGE = (1, 100)
 KEPT = 4_000_000  # bytes of a partition that the cluster inside librdkafka keeps for sure
 MOST_KEPT = 90_000  # messages of it
@@ -126,15 +128,19 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--kafka", metavar="HOST:PORT", help="a real broker")
+    stored.add_option(parser)
     options = parser.parse_args(argv)
     rows = lines(options.rows)
     table = Table("source", "rows", "rows a message", "rows a second", "of the pipe")
     pipe = piped(rows)
     table.add_row("pipe of NDJSON", f"{len(rows):,}", "", f"{pipe:,.0f}", "")
+    figures = {"pipe/rows a second": pipe}
 
     def add(name: str, given: list[bytes], size: int, found: float, whole: float) -> None:
         shown = f"{found:,.0f}", f"{found / whole:.0%}"
         table.add_row(name, f"{len(given):,}", f"{size}", *shown)
+        figures[f"{name}/{size}/rows a second"] = found
+        figures[f"{name}/{size}/of the pipe, %"] = 100.0 * found / whole
 
     if shutil.which("redis-server"):
         with redis_server() as port:
@@ -156,6 +162,8 @@ def main(argv: list[str] | None = None) -> None:
             whole = piped(some)
         add("Kafka", some, size, from_kafka(some, producer, server, size), whole)
     Console().print(table)
+    if options.store:
+        stored.store("sources", figures, options)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ SLOW = (
     "tests/command/test_terminal.py",
     "tests/command/test_tour.py",
     "tests/live/attacks/",
-    "tests/live/test_http.py",
+    "tests/live/http/",
     "tests/live/test_kills.py",
     "tests/live/test_posted_times.py",
     "tests/brokers/",
@@ -116,7 +116,7 @@ PROGRAMS = (  # these start programs, which take long
     "tests/reproduce/test_command.py",
     COMMANDS[0],
     "tests/live/attacks/",  # these have a service for all tests of a file or a folder
-    "tests/live/test_http.py",
+    "tests/live/http/",
     "tests/live/test_kills.py",
     "tests/live/test_page.py",
     "tests/brokers/test_kills.py",  # and these brokers

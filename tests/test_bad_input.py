@@ -226,10 +226,9 @@ def test_formulas_say_which_argument_is_wrong(name):
         function(*arguments)
 
 
-@pytest.mark.parametrize("draw", [plot.structures, plot.decision_regions])
-def test_plots_say_that_they_need_two_features(draw):
+def test_regions_say_that_they_need_two_features():
     with pytest.raises(ValueError, match="draws models of 2 features, but this one has 3"):
-        draw(SPC(5).fit(GOOD))
+        plot.decision_regions(SPC(5).fit(GOOD))
 
 
 def test_a_truth_value_is_no_rank():

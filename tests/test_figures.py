@@ -22,8 +22,8 @@ WORDS = {"two": "2", "three": "3", "five": "5", "seven": "7"}
 
 
 def text_of(page):
-    """A page in one line: figures do not depend on where lines are wrapped."""
-    return " ".join((ROOT / page).read_text("utf-8").split())
+    """A page in one line: figures do not depend on where lines are wrapped, or on their sources."""
+    return " ".join(re.sub(r"<!--.*?-->", "", (ROOT / page).read_text("utf-8"), flags=re.S).split())
 
 
 def quoted(page, pattern):
@@ -59,7 +59,7 @@ def test_a_figure_agrees_with_what_rounds_to_it_and_with_nothing_else():
 
 
 def test_the_comments_of_the_readmes_snippet():
-    code = snippets("README.md", "python")[0].split("\nmodel = SPC(half_life")[0]
+    (code,) = snippets("README.md", "python")
     names = {}
     exec(code, names)
     labels = re.search(r"^(model\.predict\(.+\))  # clusters: (array\(.+\))$", code, re.M)
@@ -73,7 +73,7 @@ def test_the_comments_of_the_readmes_snippet():
 
 
 def test_the_comments_of_the_snippet_of_the_mode_of_the_paper():
-    (code,) = snippets("docs/paper_mode.md", "python")
+    (code,) = snippets("docs/explanation/paper_mode.md", "python")
     n, eps = re.search(r"# N = (\d+), eps = ([\d.]+), nothing is forgotten", code).groups()
     names = {}
     exec(code.split("\nrate =")[0], names)
@@ -89,19 +89,18 @@ def test_the_comments_of_the_snippet_of_the_mode_of_the_paper():
 
 
 def test_the_snippets_about_outliers():
-    X = np.vstack([blobs(), [[10.0, 10.0]]])
-    names = {"SPC": SPC, "SPCOutlierDetector": SPCOutlierDetector, "X": X}
-    names["batches"] = np.array_split(X, 20)
-    for code in snippets("docs/outliers.md", ""):
+    codes, names = snippets("docs/how-to/outliers.md", "python"), {}
+    for code in codes:
         exec(code, names)
-    (limit,) = re.findall(r"SPC\(outlier_nlt=([\d.]+)\)", snippets("docs/outliers.md", "")[0])
+    (limit,) = re.findall(r"SPC\(outlier_nlt=([\d.]+)\)", codes[0])
+    X = names["X"]
     model = names["model"]
     nlt = -model.score_samples(X)
     assert np.array_equal(model.predict(X) == -1, nlt > float(limit))
     assert (nlt > float(limit)).any()
     assert names["strange"][-1]  # the point between both clusters
     assert names["strange"].mean() < 0.1
-    figure, typicality = quoted("docs/outliers.md", r"\((\d) is a typicality of ([\d.]+)\)")
+    figure, typicality = quoted("docs/how-to/outliers.md", r"\((\d) is a typicality of ([\d.]+)\)")
     assert float(figure) == float(limit)
     assert agrees(typicality, np.exp(-float(figure)))
 
@@ -109,11 +108,12 @@ def test_the_snippets_about_outliers():
 @pytest.mark.parametrize(
     ("page", "pattern"),
     [
-        ("docs/outliers.md", r"the last 1,000 points: ([\d.]+) \(NLT ([\d.]+)\) at their median, "
+        ("how-to/outliers.md", r"the last 1,000 points: ([\d.]+) \(NLT ([\d.]+)\) at their median, "
          r"([\d.]+) \(NLT ([\d.]+)\) at their quantile of 95 %"),
-        ("docs/automatic.md", r"with m = 1.5 the typicality is ([\d.]+)() at the median of recent "
-         r"points, and ([\d.]+)() at their quantile of 95 %"),
-        ("docs/glossary.md", r"Automatic: ([\d.]+)() at the median of recent points, (1/2)() at"),
+        ("explanation/automatic_renewal.md", r"with m = 1.5 the typicality is ([\d.]+)() at the "
+         r"median of recent points, and ([\d.]+)() at their quantile of 95 %"),
+        ("reference/glossary.md", r"Automatic: ([\d.]+)() at the median of recent points, (1/2)()"
+         r" at"),
     ],
     ids=["outliers", "automatic", "glossary"],
 )  # fmt: skip
@@ -123,22 +123,26 @@ def test_typicality_at_the_median_and_at_95_percent(page, pattern):
     assert np.isfinite(recent).all()
     assert len(recent) == 1_000
     nlt = calibrated_nlt(np.quantile(recent, [0.5, 0.95]), stream.structures)
-    figures = [figure.replace("1/2", "0.5") for figure in quoted(page, pattern)]
+    figures = [figure.replace("1/2", "0.5") for figure in quoted(f"docs/{page}", pattern)]
     for u, logarithm, value in zip(figures[::2], figures[1::2], nlt, strict=True):
         assert agrees(u, np.exp(-value))
         assert not logarithm or agrees(logarithm, value)
 
 
 def test_what_the_limit_of_outliers_is():
-    (limit,) = quoted("docs/outliers.md", r'`"auto"`, the default, is (\d+): rows that are farther')
+    (limit,) = quoted(
+        "docs/how-to/outliers.md", r'`"auto"`, the default, is (\d+): rows that are farther'
+    )
     assert resolved_outlier_nlt("auto", "auto") == float(limit)
     limit, typicality = quoted(
-        "docs/automatic.md",
+        "docs/explanation/automatic_constants.md",
         r"\| NLT of an outlier \| (\d+) \| `parameters.py` \| a typicality of ([\d.]+)",
     )
     assert resolved_outlier_nlt("auto", "auto") == float(limit)
     assert agrees(typicality, np.exp(-float(limit)))
-    (share,) = quoted("docs/outliers.md", r'`contamination="auto"`\*\* reports (\d+) % of a stream')
+    (share,) = quoted(
+        "docs/how-to/outliers.md", r'`contamination="auto"`\*\* reports (\d+) % of a stream'
+    )
     detector = SPCOutlierDetector().partial_fit(blobs())
     recent = detector.model_._stream.structures.recent
     scores = -calibrated_nlt(recent, detector.model_._stream.structures)
@@ -146,7 +150,7 @@ def test_what_the_limit_of_outliers_is():
 
 
 def test_what_a_half_life_remembers():
-    page = "docs/automatic.md"
+    page = "docs/how-to/choose_half_life.md"
     times, old, percent = quoted(
         page, r"about ([\d.]+) h recent points decide everything; those that are (\w+) half-lives "
         r"old count (\d+) %"
@@ -163,7 +167,10 @@ def test_what_a_half_life_remembers():
     assert times == again
     assert agrees(times, np.mean(remembered) / float(h))
     assert agrees(points, np.mean(remembered) / int(n))
-    (lives,) = quoted(page, r"below 1/4: a lone point is kept for (\w+) half-lives")
+    (lives,) = quoted(
+        "docs/explanation/automatic_renewal.md",
+        r"below 1/4: a lone point is kept for (\w+) half-lives",
+    )
     assert 2.0 ** -float(lives) == 0.25
 
 
@@ -213,7 +220,10 @@ def number_in(text):
 @pytest.mark.parametrize("row", CONSTANTS)
 def test_constants_of_the_automatic_mode_are_those_of_the_page(row):
     value, name = CONSTANTS[row]
-    (file,) = quoted("docs/automatic.md", rf"\| {re.escape(row)} \| {value} \| `([\w.]+)` \|")
+    (file,) = quoted(
+        "docs/explanation/automatic_constants.md",
+        rf"\| {re.escape(row)} \| {value} \| `([\w.]+)` \|",
+    )
     (path,) = (Path(spclust.__file__).parent).rglob(file)
     module = import_module(".".join(path.relative_to(ROOT / "src").with_suffix("").parts))
     assert getattr(module, name) == pytest.approx(number_in(value), rel=1e-12)
@@ -221,10 +231,10 @@ def test_constants_of_the_automatic_mode_are_those_of_the_page(row):
 
 def test_the_table_of_events():
     """The model of the page on its ten streams; the counts give the F1 that it quotes."""
-    page = (ROOT / "docs/living.md").read_text("utf-8")
+    page = (ROOT / "docs/explanation/tracking.md").read_text("utf-8")
     (call,) = re.findall(r"`(SPC\(60,[^`]+)`", page)
     first, last = quoted(
-        "docs/living.md", r"`make_drifting` \(seeds (\d) to (\d)\), with parameters"
+        "docs/explanation/tracking.md", r"`make_drifting` \(seeds (\d) to (\d)\), with parameters"
     )
     kinds = ("birth", "death", "merge", "split")
     counts = dict.fromkeys(kinds, 0)
@@ -246,10 +256,16 @@ SOME = ("rotation", "regimes", "bursts")
 @pytest.mark.parametrize("kind", KINDS if os.environ.get("SPCLUST_FIGURES") == "all" else SOME)
 def test_rows_of_the_table_of_drifts(kind):
     """Of SPC in the table by `python -m benchmarks.quality --only generated`."""
-    (seed,) = quoted("docs/automatic.md", r"benchmarks.quality --only generated --seed (\d+)`")
-    (points,) = quoted("docs/automatic.md", r"2, 5, 10 and 20 dimensions, ([\d,]+) points each")
+    (seed,) = quoted(
+        "docs/explanation/automatic_quality.md",
+        r"benchmarks.quality --only generated --seed (\d+)`",
+    )
+    (points,) = quoted(
+        "docs/explanation/automatic_quality.md", r"2, 5, 10 and 20 dimensions, ([\d,]+) points each"
+    )
     figures = quoted(
-        "docs/automatic.md", rf"\| {kind.replace('_', ' ')} \| ([\d.]+) \| ([\d.]+) \|"
+        "docs/explanation/automatic_quality.md",
+        rf"\| {kind.replace('_', ' ')} \| ([\d.]+) \| ([\d.]+) \|",
     )
     options = protocol.Options(1, int(seed), 600.0)
     for one, figure in zip(

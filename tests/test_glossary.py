@@ -23,7 +23,7 @@ class Synonym(NamedTuple):
 
 def tables():
     """The rows of both tables, as lists of cells: terms, and exceptions."""
-    terms, exceptions = (ROOT / "docs/glossary.md").read_text().split("## Exceptions")
+    terms, exceptions = (ROOT / "docs/reference/glossary.md").read_text().split("## Exceptions")
     return rows_of(terms), rows_of(exceptions)
 
 

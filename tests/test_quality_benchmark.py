@@ -180,6 +180,32 @@ def test_a_small_run_of_all_jobs(tmp_path, capsys, monkeypatch):
     assert "Streams" in capsys.readouterr().out
 
 
+def test_a_clusterer_of_a_user_is_beside_the_others(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("SPCLUST_DATA", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(
+        "class Signs:\n"
+        "    def partial_fit(self, X): ...\n"
+        "    def predict(self, X): return (X[:, 0] > 0).astype(int)\n"
+    )
+    texts = ("mine.py:Signs", "sklearn.cluster:Birch(n_clusters=k)", "mine.py:Sings")
+    given = [word for text in texts for word in ("--contestant", text)]
+    only = ("--only", r"gaussians 2-D.*/(Signs|Birch|SPC\(\))$", "--jobs", "static,outlier")
+    size = QUICK._replace(rows=400)
+    monkeypatch.setattr("benchmarks.quality.__main__.QUICK", size)
+    assert main(["--quick", "--processes", "0", *only, *given, "--out", "out"]) == 1
+
+    records = json.loads((tmp_path / "out" / "quality.json").read_text())["records"]
+    assert {one["contestant"] for one in records} == {"SPC()", "Signs", "Birch"}
+    assert {one["job"] for one in records} == {"static"}
+    birch = next(one for one in records if one["contestant"] == "Birch")
+    assert birch["values"]["NMI"][0] > 0.5
+    assert birch["parameters"]["n_clusters"] > 1
+    said = capsys.readouterr().out
+    assert "mine.py has no Sings" in said
+    assert "sklearn.cluster:Birch(n_clusters=k)" in (tmp_path / "out" / "quality.md").read_text()
+
+
 def test_an_unknown_job_is_refused(capsys):
     with pytest.raises(SystemExit):
         main(["--jobs", "nothing"])

@@ -1,4 +1,4 @@
-"""docs/walkthrough.md names the files that SPC().partial_fit(X) visits: all of them, each once."""
+"""The walkthrough names the files that SPC().partial_fit(X) visits: all of them, each once."""
 
 import os
 import re
@@ -51,7 +51,7 @@ def visited():
 
 
 def page():
-    return (ROOT / "docs/walkthrough.md").read_text()
+    return (ROOT / "docs/explanation/walkthrough.md").read_text()
 
 
 def sections():
@@ -101,7 +101,7 @@ def test_sections_name_most_functions_that_are_visited(visited):
 
 
 def test_functions_and_files_named_on_the_page_of_the_paper_exist():
-    text = (ROOT / "docs/paper_mode.md").read_text()
+    text = (ROOT / "docs/explanation/paper_mode.md").read_text()
     files = [path.relative_to(ROOT).as_posix() for path in (ROOT / "src/spclust").rglob("*.py")]
     sources = "\n".join((ROOT / file).read_text() for file in files)
     for name in re.findall(r"`(?:Stream\.)?(\w+)`", text):

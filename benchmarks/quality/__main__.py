@@ -21,10 +21,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from benchmarks import machine
+from benchmarks import machine, stored
 from benchmarks.quality.sources import FULL, QUICK, folder_of
 from benchmarks.quality.summary import Grid, grids, markdown, parameter_grid, reasons
-from benchmarks.quality.tasks import JOBS, Record, run, tasks
+from benchmarks.quality.tasks import JOBS, Record, known, run, tasks
 
 OUT = Path("output/bench")
 
@@ -46,6 +46,14 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=1, help="generated sets of each kind")
     parser.add_argument("--processes", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--limit", type=float, help="processor seconds of a contestant on a set")
+    parser.add_argument(
+        "--contestant",
+        action="append",
+        default=[],
+        metavar="MODULE:CLASS",
+        help="a clusterer of yours, for the jobs static, stream and robustness; repeatable",
+    )
+    stored.add_option(parser)
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR")
     options = parser.parse_args(arguments)
     options.jobs = [job for job in options.jobs.split(",") if job]
@@ -91,7 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         console.print(error, markup=False)
         return 2
     seeds = range(options.seed, options.seed + options.seeds)
-    todo = tasks(options.jobs, folder, size, seeds, options.only)
+    texts = known(options.contestant, lambda sentence: console.print(sentence, markup=False))
+    todo = tasks(options.jobs, folder, size, seeds, options.only, texts)
     start = time.perf_counter()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as progress:
@@ -114,9 +123,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         console.print(rich_table(grid))
     for line in reasons(records):
         console.print(line, markup=False)
+    if options.store:
+        cells = [
+            (f"{grid.title}/{row[0]}/{head}", stored.number(cell))
+            for grid in grids(records)
+            for row in grid.rows
+            for head, cell in zip(grid.head[1:], row[1:], strict=True)
+        ]
+        stored.store("quality", dict(cells), options)
     files = write(records, about, options.out)
     console.print(f"{about['seconds']:.0f} s. Written: {', '.join(map(str, files))}")
-    return 0
+    return 0 if len(texts) == len(options.contestant) else 1
 
 
 if __name__ == "__main__":

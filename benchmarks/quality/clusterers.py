@@ -10,6 +10,7 @@ from benchmarks.quality.contestant import WHOLE, Contestant, Setting
 from spclust import SPC
 from spclust.array_types import Floats, Integers
 from spclust.experiments import baselines
+from spclust.experiments.contestants import load_contestant
 
 SMALLEST = 15  # rows of a cluster of HDBSCAN
 WINDOW = 1_000
@@ -105,6 +106,19 @@ def _river(name: str) -> Contestant:
 
 def _spc(name: str, **given: Any) -> Contestant:
     return Contestant(name, lambda setting: Estimator(SPC(**given)), compiled=True)
+
+
+def own(text: str, taken: tuple[str, ...] = ()) -> Contestant:
+    """The clusterer that a text names, with its defaults and the parameters of the text.
+
+    It gets the rows as they are.
+    """
+    found = load_contestant(text, taken)
+    return Contestant(
+        found.name,
+        lambda setting: Estimator(found.make(**found.parameters({}, setting.k))),
+        text,
+    )
 
 
 SPC_DEFAULT, SPC_HALF_LIFE = _spc("SPC()"), _spc("SPC(half_life=500)", half_life=500)

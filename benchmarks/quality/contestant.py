@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from spclust.array_types import Floats
+from spclust.experiments.contestants.contestant_model import ContestantModel
 
 WHOLE = "standardised by the whole set"
 
@@ -51,6 +52,8 @@ class Contestant:
 def parameters(model: Any) -> dict[str, Any]:
     """Parameters of the model inside a contestant, by scikit-learn's or River's interface."""
     inner = getattr(model, "model", model)
+    if isinstance(inner, ContestantModel):
+        inner = inner.model
     for name in ("get_params", "_get_params"):
         if hasattr(inner, name):
             found: dict[str, Any] = getattr(inner, name)()

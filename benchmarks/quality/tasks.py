@@ -4,17 +4,20 @@ import multiprocessing
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from benchmarks.pool import THREAD_VARIABLES
-from benchmarks.quality.clusterers import ROBUST, SPC_DEFAULT, SPC_HALF_LIFE, STATIC, STREAM
+from benchmarks.quality.clusterers import ROBUST, SPC_DEFAULT, SPC_HALF_LIFE, STATIC, STREAM, own
 from benchmarks.quality.contestant import Contestant, MissingError
 from benchmarks.quality.detectors import OUTLIER, Spc
 from benchmarks.quality.protocol import PROTOCOLS, Options
 from benchmarks.quality.sources import SOURCES, Size, Source
+from spclust.experiments.contestants import ContestantError
 
 CONTESTANTS: dict[str, Sequence[Contestant]] = {
     "static": STATIC,
@@ -33,6 +36,7 @@ CONTESTANTS: dict[str, Sequence[Contestant]] = {
 JOBS = {name: (name,) for name in ("static", "stream", "outlier", "robustness")} | {
     "typicality": ("typicality", "alarm")
 }
+OWN = ("static", "stream", "robustness")  # jobs of clusterers of users
 Record = dict[str, Any]
 
 
@@ -42,6 +46,7 @@ class Task(NamedTuple):
     source: Source
     contestant: str
     options: Options
+    text: str = ""  # names a contestant that is not one of ours
 
     @property
     def path(self) -> str:
@@ -55,16 +60,19 @@ def tasks(
     size: Size,
     seeds: Sequence[int],
     only: str = "",
+    texts: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Task]:
-    """All tasks of these jobs whose path has the pattern."""
+    """All tasks of these jobs whose path has the pattern; `texts` name users' clusterers."""
     options = Options(size.orders, seeds[0], size.limit)
-    found = [
-        Task(source, one.name, options)
-        for job in jobs
-        for part in JOBS[job]
-        for source in SOURCES[part](folder, size, seeds)
-        for one in CONTESTANTS[part]
-    ]
+    found = []
+    for job in jobs:
+        for part in JOBS[job]:
+            names = {one.name: "" for one in CONTESTANTS[part]} | dict(texts if part in OWN else {})
+            found += [
+                Task(source, name, options, text)
+                for source in SOURCES[part](folder, size, seeds)
+                for name, text in names.items()
+            ]
     return [task for task in found if re.search(only, task.path, re.IGNORECASE)]
 
 
@@ -86,9 +94,10 @@ def blank(task: Task, error: str | None = None) -> Record:
 def record(task: Task) -> Record:
     """Run a task; `error` is the reason if it failed."""
     source = task.source
-    (one,) = (one for one in CONTESTANTS[source.job] if one.name == task.contestant)
-    found = blank(task) | {"note": one.note}
+    found = blank(task)
     try:
+        one = _contestant(task)
+        found["note"] = one.note
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             data = source.load()
@@ -101,6 +110,25 @@ def record(task: Task) -> Record:
     else:
         found |= outcome._asdict()
     return found
+
+
+def _contestant(task: Task) -> Contestant:
+    if task.text:
+        return replace(own(task.text), name=task.contestant)
+    (one,) = (one for one in CONTESTANTS[task.source.job] if one.name == task.contestant)
+    return one
+
+
+def known(texts: Sequence[str], warn: Callable[[str], None]) -> dict[str, str]:
+    """Texts of the clusterers that can be loaded, by name; `warn` gets a sentence on the others."""
+    names: dict[str, str] = {}
+    ours = tuple(one.name for part in OWN for one in CONTESTANTS[part])
+    for text in texts:
+        try:
+            names[own(text, (*ours, *names)).name] = text
+        except ContestantError as error:
+            warn(str(error))
+    return names
 
 
 def run(

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spclust import SPC
+from spclust.auto.home import quantiles
 from tests.auto.automatic_states import half_lives, two_clusters
 from tests.strategies import examples, streams
 
@@ -71,3 +72,18 @@ def test_strange_points_among_the_recent_ones_do_not_make_places_outside_typical
     outside = 20.0 * rng.integers(2, size=(200, 1)) + (np.sqrt(5.0) + 5.0) * direction
     assert np.mean(np.exp(model.score_samples(outside)) < 0.5) > 0.95
     assert np.median(np.exp(model.score_samples(np.delete(X, strange, axis=0)))) > 0.8
+
+
+def test_distances_may_be_of_any_size():
+    """Four times the spread of their logarithms is more than a number can have."""
+    model = SPC(5).fit(two_clusters(40)[0])
+    s = model._stream.structures
+    s.recent[:] = np.where(np.arange(s.recent.size) % 10 < 6, 1e-150, 1e150)
+    assert quantiles(s) == (1e-150, 1e150)
+
+
+def test_infinite_distances_cannot_be_saved():
+    model = SPC(5).fit(two_clusters(40)[0])
+    model._stream.structures.home_median = np.inf
+    with pytest.raises(ValueError, match="This SPC cannot be saved: the numbers of its structures"):
+        model.to_bytes()

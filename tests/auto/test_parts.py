@@ -30,7 +30,8 @@ def reference(s):
     scatter = s.scatter[order] * (np.eye(s.d) if s.diagonal else 1.0)
     A = np.diag(s.metric[0]) if s.diagonal else s.metric
     covariance = A @ scatter @ A.T / mass[:, np.newaxis, np.newaxis]
-    return clusters_by_evidence(z, mass / s.point_mass, covariance, fades=s.half_life < np.inf)
+    how = {"fades": s.half_life < np.inf, "weighted": bool(s.weighted)}
+    return clusters_by_evidence(z, mass / s.point_mass, covariance, **how)
 
 
 @examples(20)

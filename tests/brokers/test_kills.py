@@ -26,7 +26,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is not 
 
 KILLS = int(os.environ.get("SPCLUST_BROKER_KILLS", "2"))
 SEED = int(os.environ.get("SPCLUST_SEED", time.time_ns()))
-ROWS = 40_000
+ROWS = 40_000 if KILLS > 2 else 10_000
+LONGEST = 3.0 if KILLS > 2 else 1.8  # seconds before a run that waits is killed
 OPTIONS = (
     *("--until-end", "-c", "x,y", "--batch", 200, "--every", 600, "--half-life", 5000),
     *("--on-bad-row", "skip", "--keep", "_message", "--typicality", "-q"),
@@ -160,7 +161,7 @@ def killed_now_and_then(given, quick, folder, draw, done):
     for kill in range(max(KILLS, 3) + 1):
         process = started(*given, command=quick, cwd=folder, stderr=subprocess.PIPE)
         if kill < max(KILLS, 3):
-            time.sleep(draw.uniform(1.0, 3.0))
+            time.sleep(draw.uniform(1.0, LONGEST))
             process.kill()
         else:
             for _ in waiting(seconds=60, step=0.2):
@@ -177,7 +178,8 @@ def test_killed_while_it_waits(server, quick, tmp_path):
     draw, name = random.Random(SEED), f"waiting{time.time_ns()}"
     server.create(name)
     output = Output(server, f"{name}out")
-    rows = [json.dumps({"x": x, "y": y}).encode() for x, y in blobs(2000)[0].tolist()]
+    X = blobs(ROWS // 20 + 400)[0]
+    rows = [json.dumps({"x": x, "y": y}).encode() for x, y in X.tolist()]
     given = ("cluster", server.url(name), "-c", "x,y", "--batch", 500, "--every", 700, "-q")
     given += (
         "--half-life",
@@ -209,7 +211,7 @@ def test_killed_while_it_waits(server, quick, tmp_path):
     labels, _, sent = output.read()
     assert sorted(labels) == list(range(1, len(rows) + 1))
     print(f"{server.scheme}: {sent - len(labels)} labels were sent twice")
-    found, X = SPC.load(tmp_path / "model"), blobs(2000)[0]
+    found = SPC.load(tmp_path / "model")
     assert found.n_samples_seen_ == len(X)
     expected = SPC(half_life=1000).partial_fit(X)
     assert np.array_equal(found.structures_.mean, expected.structures_.mean)
@@ -220,7 +222,7 @@ def test_killed_while_partitions_are_read(quick, tmp_path):
     with running(KafkaServer, tmp_path / "server") as server:
         draw = random.Random(SEED)
         server.create("parts")
-        places, X = {}, blobs(20_000)[0]
+        places, X = {}, blobs(ROWS // 2)[0]
         for partition in range(4):
             rows = X[partition::4].tolist()
             values = [json.dumps({"x": x, "y": y}).encode() for x, y in rows]

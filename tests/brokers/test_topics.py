@@ -11,8 +11,10 @@ import pytest
 
 from spclust import SPC
 from spclust.brokers import batches
+from spclust.brokers.broker_url import parsed_url
+from spclust.brokers.nats_broker import NatsSubscription
 from spclust.tables import TableError
-from tests.brokers.servers import free_port, records
+from tests.brokers.servers import NatsServer, RedisServer, free_port, records, running
 from tests.command.common import blobs, run, summary
 
 NUMBERS = count()
@@ -283,3 +285,34 @@ def test_messages_that_were_removed_are_missed(tmp_path, monkeypatch, server):
     rest = batches(server.url(topic), ["x", "y"], since=batch.end._replace(message="20"))
     with pytest.raises(TableError, match="no longer has all"):
         next(rest)
+
+
+def test_fields_of_entries_are_columns(tmp_path):
+    """As `XADD stream * x 1.5 y 2` writes them; Redis has but texts."""
+    with running(RedisServer, tmp_path / "server") as server:
+        with server.client() as client:
+            for i in range(10):
+                client.xadd("rows", {"x": i, "y": f"{i}.5", "name": "a", "z": "nan"})
+            client.xadd("rows", {"x": "red", "y": 1, "name": "b", "z": "1"})
+        url = server.url("rows")
+        (batch,) = batches(url, ["x", "y"], until_end=True, on_bad_row="skip", extra=["name"])
+        assert batch.values.tolist() == [[i, i + 0.5] for i in range(10)]
+        assert set(batch.extra["name"].to_pylist()) == {'"a"'}  # cells of JSON, as they are
+        with pytest.raises(TableError, match=r"column 'x' holds 'red', which is not a number"):
+            list(batches(url, ["x", "y"], until_end=True))
+        with pytest.raises(TableError, match=r"column 'z' holds nan, which is not finite"):
+            list(batches(url, ["z"], until_end=True))
+
+
+def test_an_end_is_not_told_while_messages_are_on_their_way(tmp_path):
+    with running(NatsServer, tmp_path) as server:
+        server.create("hurried")
+        server.send("hurried", [b'{"x": 1}'] * 500)
+        url = parsed_url(server.url("hurried"))
+        for seconds in [0.001, 0.002] * 8:
+            topic = NatsSubscription(url, "", until_end=True, stopped=lambda: False)
+            found = 0
+            while (messages := topic.fetch(1000, seconds)) is not None:
+                found += len(messages.values)
+            topic.close()
+            assert found == 500

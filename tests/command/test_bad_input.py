@@ -48,7 +48,6 @@ CASES = {
     "a word for a number": ("a.csv", GOOD, ("--m", "soft"), 2, ["m of SPC", "'soft'"]),
     "a wrong option": ("a.csv", GOOD, ("--nonsense", "1"), 2, ["--nonsense"]),
     "a wrong word": ("a.csv", GOOD, ("--on-bad-row", "weep"), 2, ["skip, stop or collect"]),
-    "a wide figure": ("a.csv", "x,y,z\n1,2,3\n", ("--plot", "f.png"), 1, ["two columns", "3"]),
     "Parquet to -": ("a.csv", GOOD, ("-o", "-", "--out-format", "parquet"), 1, ["standard output"]),
     "cut back": ("a.csv", GOOD, ("--checkpoint", "c", "-o", "l.parquet"), 1, ["l.parquet", ".csv"]),
     "labels over the input": ("a.csv", GOOD, ("-o", "./a.csv"), 1, ["./a.csv' is an input"]),

@@ -184,7 +184,16 @@ def test_figures(folder):
     assert b"<svg" in (folder / "b.svg").read_bytes()
     csv_file("c.csv", d=3)
     run("cluster", "c.csv", "--save", "c.spc", "-q")
-    assert "two columns" in run("plot", "c.spc", code=1).stderr
+    drawn = set()
+    for chosen in ([], ["--features", "x,y"], ["--features", "y", "--features", "x"]):
+        run("plot", "c.spc", "-o", "c.png", "--points", "c.csv", *chosen)
+        drawn.add((folder / "c.png").read_bytes())
+    assert len(drawn) == 3
+    for chosen, said in (("x", "needs two columns"), ("x,nobody", "no column 'nobody'")):
+        assert said in run("plot", "c.spc", "--features", chosen, code=1).stderr
+    csv_file("d.csv", d=1)
+    run("cluster", "d.csv", "--save", "d.spc", "--plot", "d.png", "-q")
+    assert (folder / "d.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_bad_rows_among_the_points_of_a_figure(folder):
@@ -201,6 +210,19 @@ def test_bad_rows_among_the_points_of_a_figure(folder):
         drawn.append((folder / "f.png").read_bytes())
     run("plot", "m.spc", "-o", "f.png")
     assert drawn[0] == drawn[1] != (folder / "f.png").read_bytes()
+
+
+def test_the_last_rows_are_the_points_of_a_figure(folder):
+    """A model that forgets is one of the last rows."""
+    run("cluster", "a.csv", "--save", "m.spc", "-q")
+    header, *lines = (folder / "a.csv").read_text().splitlines()
+    drawn = []
+    for name, rows in (("last.csv", lines[-7:]), ("first.csv", lines[:7])):
+        (folder / name).write_text("\n".join([header, *rows]) + "\n")
+        run("plot", "m.spc", "-o", "f.png", "--points", name)
+        drawn.append((folder / "f.png").read_bytes())
+    run("plot", "m.spc", "-o", "f.png", "--points", "a.csv", "--most", 7)
+    assert drawn[1] != drawn[0] == (folder / "f.png").read_bytes()
 
 
 def test_shards_are_merged(folder):

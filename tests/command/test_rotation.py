@@ -13,7 +13,7 @@ import pytest
 from tests.command.common import spclust, started
 
 # `SPCLUST_ROTATIONS=50 pytest tests/command/test_rotation.py` is the long version.
-ROTATIONS = int(os.environ.get("SPCLUST_ROTATIONS", "6"))
+ROTATIONS = int(os.environ.get("SPCLUST_ROTATIONS", "4"))
 SECONDS = 60
 
 

@@ -1,4 +1,4 @@
-"""The commands that the README and the page about the command show, pasted into a shell."""
+"""The commands that the README and tutorials/production_pipe.md show, pasted into a shell."""
 
 import os
 import re
@@ -11,17 +11,21 @@ from pathlib import Path
 import pytest
 
 from spclust.cli import app
-from tests.command.common import ENVIRONMENT
+from tests.command.common import COMMAND, ENVIRONMENT
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
 def shell(tmp_path, quick):
-    """A shell in which `spclust` is this one."""
+    """A shell in which `spclust` is this one; what is killed has to be a process of its own."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    (folder / "spclust").write_text(f'#!/bin/sh\nexec {shlex.join(quick)} "$@"\n')
+    (folder / "spclust").write_text(
+        "#!/bin/sh\n"
+        f'case "$*" in *--follow*) exec {shlex.join(COMMAND)} "$@";; esac\n'
+        f'exec {shlex.join(quick)} "$@"\n'
+    )
     (folder / "spclust").chmod(0o755)
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
 
@@ -43,7 +47,7 @@ def commands_in(document):
 
 
 def test_the_readmes_tour(shell, tmp_path):
-    tour, _ = commands_in("README.md")
+    _, _, tour = commands_in("README.md")  # the others install, and call make
     assert len(re.findall(r"^spclust", tour, re.M)) == 5
     done = shell(tour)
     assert done.returncode == 0, done.stderr
@@ -55,36 +59,35 @@ def test_the_readmes_tour(shell, tmp_path):
         assert (tmp_path / name).stat().st_size > 0
 
 
+END = "\x1e"  # of the output of a block
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
-def test_the_readmes_service(shell, tmp_path):
-    _, live = commands_in("README.md")
+def test_the_tutorial_of_a_pipe(shell):
+    """All blocks of a shell but the first, in one; each `text` is what the one before prints."""
+    page = (ROOT / "docs/tutorials/production_pipe.md").read_text()
+    blocks = re.findall(r"```(sh|text)\n(.+?)```", page, re.S)
+    assert "pip install" in blocks.pop(0)[1]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    (tmp_path / "stream.csv").write_text("x0,x1,class\n" + "1.5,2.0,0\n1.4,2.1,1\n" * 100)
-    live = live.replace("spclust serve", f"spclust serve --port {port}").replace("8765", str(port))
-    done = shell(f"{live}\nkill %1\nwait %1")
+    script = f"\nprintf '{END}'\n".join(code for kind, code in blocks if kind == "sh")
+    done = shell(script.replace("8765", str(port)))
     assert done.returncode == 0, done.stderr
-    assert done.stdout == '{"rows":200,"bad_rows":0,"repeated":false}'
-    assert "stopped after 200 rows" in done.stderr
-
-
-def test_every_option_of_the_page_exists():
-    from typer.main import get_command
-
-    known = set()
-    for command in get_command(app).commands.values():
-        known |= {
-            name for option in command.params for name in (*option.opts, *option.secondary_opts)
-        }
-    page = (ROOT / "docs" / "command.md").read_text()
-    mentioned = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", page))
-    assert mentioned - known <= {"--help", "--install-completion", "--version"}
+    printed = iter(done.stdout.split(END))
+    last = ""
+    for kind, code in blocks:
+        if kind == "sh":
+            last = next(printed)
+        else:
+            assert last.rstrip("\n") == code.rstrip("\n")
+    assert "going on after row" in done.stderr
 
 
 def test_every_command_is_on_the_page():
     from typer.main import get_command
 
-    page = (ROOT / "docs" / "command.md").read_text()
+    page = (ROOT / "docs" / "reference" / "command.md").read_text()
     for name in get_command(app).commands:
         assert f"`spclust {name}" in page

@@ -128,7 +128,8 @@ def test_the_page_has_the_limits():
     from spclust.live.posts import bodies, intake, journal, posted_rows
     from spclust.live.view import feed
 
-    page = (ROOT / "docs" / "serve.md").read_text()
+    names = ("reference/http.md", "how-to/service.md")
+    page = "\n".join((ROOT / "docs" / name).read_text() for name in names)
     limits = dict(re.findall(r"^\| (.+?) \| (.+?) \| .+ \|$", page, re.M))
     options = posted_rows.ServiceOptions()
     megabyte, kilobyte = 10**6, 1024

@@ -86,10 +86,12 @@ def test_clusters_have_the_ids_of_their_points():
 
 
 def test_a_snapshot_has_a_bounded_size():
-    X = np.random.default_rng(0).normal(size=(1500, 300))
+    rng = np.random.default_rng(0)
+    X = 9.0 * rng.normal(size=(60, 300))[np.arange(1500) % 60] + rng.normal(size=(1500, 300))
     _live, (snapshot, _, _) = looked_at(X, tuple(f"f{i}" for i in range(300)), n_structures=400)
     assert len(json.dumps(snapshot)) < 100_000
     assert len(snapshot["ellipses"]) <= 300
+    assert len(snapshot["clusters"]) == 60
     assert len(snapshot["columns"]) == 12
 
 

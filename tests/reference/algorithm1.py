@@ -1,7 +1,8 @@
 """Algorithm 1 in plain Python lists: the oracle that every fast path must agree with.
 
 Nothing is cached and nothing is clever: every distance is computed when it is needed, in the
-units of the data, from a dense covariance matrix. `docs/errata.md` explains the ids E1 to E12.
+units of the data, from a dense covariance matrix. `docs/explanation/errata.md` explains the ids
+E1 to E12.
 
 It also notes by how little its closest decision was taken (`narrowest`): where two candidates tie
 up to rounding, another order of the same arithmetic may rightly choose the other one.

@@ -174,14 +174,16 @@ def clusters_of(state):
     z -= z.mean(axis=0)
     mass = np.array([s.mass for s in state.S])
     C = np.array([state.A @ state.kept(s.scatter) @ state.A.T / s.mass for s in state.S])
-    fades = state.half_life is not None
-    labels = clusters_by_evidence(z, mass, C, fades=fades)
+    how = {"fades": state.half_life is not None, "weighted": state.weighted}
+    labels = clusters_by_evidence(z, mass, C, **how)
     rng = np.random.default_rng(0)
-    for _ in range(16):
+    for _ in range(16 if state.sure else 0):  # what is not sure is not compared
         order = rng.permutation(len(z))
         noise = 1.0 + TIE * rng.uniform(-1.0, 1.0, size=z.shape)
-        again = clusters_by_evidence((z * noise)[order], mass[order], C[order], fades=fades)
+        again = clusters_by_evidence((z * noise)[order], mass[order], C[order], **how)
         state.sure &= partition(again, order) == partition(labels, range(len(z)))
+        if not state.sure:
+            break
     return labels
 
 

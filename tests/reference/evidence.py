@@ -9,12 +9,13 @@ from tests.reference.ward_parts import divided_into_parts
 
 EMPTY, TRIALS = 0.1, 4.0
 ON_LINE, OF_HALVES, DEEP, OPEN, CHOSEN, RESOLVED = 0.7, 0.6, 0.5, 0.85, 1.0, 3
+TOGETHER, CLEAR, FEWEST, FULL, BESIDE = 3.1, 0.8, 12, 0.6, 0.35
 STRAY = -1
 WIDTH, BASIN_WIDTH, NEIGHBOURS, DIMENSIONS, ON_EDGE = 0.7, 0.5, 4, 4, (0.25, 0.5, 0.75)
 TINY, NEAREST = 1e-300, 12
 
 
-def clusters_by_evidence(z, mass, covariance, *, fades):
+def clusters_by_evidence(z, mass, covariance, *, fades, weighted):
     """Cluster (k,) of structures with means z (k, d), masses and covariances (k, d, d)."""
     k = len(z)
     if k < 3:
@@ -33,21 +34,36 @@ def clusters_by_evidence(z, mass, covariance, *, fades):
         joined = Border(z, mass, variance, BASIN_WIDTH)
         joined.add_edges(lambda i, j: True)
         labels = divided_at_gaps(labels, list(joined.edges), z, mass, covariance)
-    border = Border(z, mass, variance, BASIN_WIDTH)
+    border = Border(z, mass, variance, WIDTH if fades else BASIN_WIDTH)
     border.add_edges(lambda i, j: labels[i] == labels[j] != STRAY)
     found = np.where(labels == STRAY, STRAY, border.basins())
     return merged_until_separate(
-        found, z, mass, covariance, border, chosen=CHOSEN, by_border=not fades, strays=False
+        found,
+        z,
+        mass,
+        covariance,
+        border,
+        chosen=CHOSEN,
+        fades=fades,
+        strays=False,
+        weighted=weighted,
     )
 
 
 def merged_until_separate(
-    labels, z, mass, covariance, border, *, chosen=0.0, by_border=True, strays=True
+    labels, z, mass, covariance, border, *, chosen=0.0, fades=False, strays=True, weighted=False
 ):
     """Merge the least separate two groups, or call one a stray, until all are separate."""
     labels, d, limit = labels.copy(), z.shape[1], np.sqrt(2.0 * np.log(TRIALS * len(z)))
+    known = {}  # a merge changes the pairs of one group: all others are judged once
 
     def judged(a, b):
+        members = (labels == a).tobytes(), (labels == b).tobytes()
+        if members not in known:
+            known[members] = judge(a, b)
+        return known[members]
+
+    def judge(a, b):
         ratio, share = border.separation(labels, a, b, chosen)
         if ratio == np.inf:
             return ratio, share
@@ -56,8 +72,10 @@ def merged_until_separate(
         if d == 1:
             return np.inf if by_line else on_line, share_on_line
         by_line = by_line and (d > RESOLVED or share < DEEP)
-        on_border = by_border and ratio > limit and share < OPEN
-        both = np.inf if by_line or on_border else max(ratio, on_line)
+        on_border = not fades and ratio > limit and share < OPEN
+        together = fades and not weighted and np.hypot(ratio, on_line) > TOGETHER
+        together = together and max(share, share_on_line) < CLEAR and border.direct(labels, a, b)
+        both = np.inf if by_line or on_border or together else max(ratio, on_line)
         return both, min(share, share_on_line)
 
     while True:
@@ -197,6 +215,21 @@ class Border:
         along = depth / np.sqrt(drops**2 @ n + TINY)
         both = np.hypot(max(of_peak, 0.0), max(along, 0.0))
         return both, densest @ n / max(density[peak], TINY)
+
+    def direct(self, labels, a, b):
+        """True if both centres are in a dense place, and the densest passage is near the line."""
+        z, n, centres = self.z, self.mass, []
+        for group in (a, b):
+            own = labels == group
+            centres.append(np.average(z[own], axis=0, weights=n[own]))
+            here = self.kernels(np.sum((z - centres[-1]) ** 2, axis=1)) @ n
+            if own.sum() < FEWEST or here < FULL * self.density[own].max():
+                return False
+        edges = [e for e in self.edges if {labels[e[0]], labels[e[1]]} == {a, b}]
+        i, j = max(edges, key=lambda e: self.edges[e] @ n)
+        line, offset = centres[1] - centres[0], (z[i] + z[j]) / 2 - centres[0]
+        beside = offset - line * (offset @ line) / (line @ line)
+        return np.linalg.norm(beside) < BESIDE * np.linalg.norm(line)
 
 
 def partition(labels, names):

@@ -33,7 +33,7 @@ def separation(labels, a, b, z, mass, covariance):
     density = K @ n
     best, emptiest = 0.0, 1.0
     for g in range(1, PLACES - 1):
-        before, after = np.argmax(density[:g]), g + np.argmax(density[g:])
+        before, after = density[:g].argmax(), g + density[g:].argmax()
         peak = min(before, after, key=lambda p: density[p])
         if density[g] < density[peak]:
             difference = K[peak] - K[g]

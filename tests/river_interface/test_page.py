@@ -8,7 +8,7 @@ import pytest
 
 from spclust.river import SPC, anomaly_detector, clusterer
 
-PAGE = Path(__file__).parents[2] / "docs" / "river.md"
+PAGE = Path(__file__).parents[2] / "docs/how-to/river.md"
 
 
 def test_the_pages_code_does_what_it_says():

@@ -1,4 +1,4 @@
-"""The page about the format names everything that is in a file, and nothing else."""
+"""The pages about the format name everything that is in a file, and nothing else."""
 
 import re
 
@@ -10,7 +10,8 @@ from spclust.datasets import make_drifting
 from tests.saving.common import ROOT
 from tests.saving.crafted_models import KINDS, arrays_in, model_of
 
-PAGE = (ROOT / "docs" / "saving.md").read_text("utf-8")
+PAGES = ("file_format", "file_format_paper", "file_format_automatic")
+PAGE = "\n".join((ROOT / f"docs/reference/{page}.md").read_text("utf-8") for page in PAGES)
 LABELS = {"nearest", "nlt", "first"}
 
 

@@ -34,5 +34,9 @@ def spark(java, tmp_path_factory):
         python.chmod(0o755)
         session = session_in(folder, "local[2]", python)
         session.sparkContext.setLogLevel("OFF")
+        # Each query has few rows: to compile Java for it takes longer than to run it without. The
+        # programs of test_failures.py and test_java.py compile, as the engine does by default.
+        session.conf.set("spark.sql.codegen.wholeStage", "false")
+        session.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         yield session
         session.stop()

@@ -1,4 +1,4 @@
-"""The code of the page about Spark and Dask, and of the README, runs as printed."""
+"""The code of the pages about Spark and Dask runs as printed."""
 
 import re
 from pathlib import Path
@@ -30,9 +30,9 @@ def data(tmp_path):
 
 
 def test_the_code_of_the_page_about_spark_runs(spark, data):
-    names, blocks = {"spark": spark}, code_of("docs/spark.md", data)
-    assert len(blocks) == 5
-    for block in blocks[:-1]:
+    names, blocks = {"spark": spark}, code_of("docs/how-to/spark.md", data)
+    assert len(blocks) == 4
+    for block in blocks:
         exec(block, names)
 
     for model in (names["model"], names["newest"], names["fitted"].stages[-1].spc):
@@ -46,23 +46,8 @@ def test_the_code_of_the_page_about_spark_runs(spark, data):
 
 def test_the_code_about_dask_runs(data):
     pytest.importorskip("dask.dataframe")
-    from spclust import SPC
-
-    names = {"SPC": SPC}
-    exec(code_of("docs/spark.md", data)[-1], names)
+    (code,) = code_of("docs/how-to/dask.md", data)
+    names = {}
+    exec(code, names)
     assert names["model"].n_samples_seen_ == 3000
     assert names["model"].n_clusters_ == 3
-
-
-def test_the_readmes_code_about_spark_runs(spark, data):
-    from spclust import SPC
-
-    names = {"spark": spark, "SPC": SPC}
-    exec(code_of("README.md", data)[1], names)
-    try:
-        names["query"].processAllAvailable()
-    finally:
-        names["query"].stop()
-    assert names["model"].n_samples_seen_ == 3000
-    assert SPC.load(data / "models" / "newest.spc").n_samples_seen_ == 3000
-    assert "cluster" in names["labelled"].columns

@@ -20,6 +20,8 @@ number of features: with m = 1.5, 0.9 for the median of recent points, and less 
 twenty.
 """
 
+import math
+
 import numpy as np
 
 from spclust.array_types import Floats
@@ -159,7 +161,10 @@ def quantiles(s: AutomaticStructures) -> tuple[float, float]:
         return 1.0, 1.0
     median, upper, rare = np.quantile(recent, (_MEDIAN, _UPPER, _RARE)).tolist()
     if 0.0 < median < upper:
-        strange = median * (upper / median) ** _STRANGE
+        try:
+            strange = median * (upper / median) ** _STRANGE
+        except OverflowError:  # no distance is that large
+            strange = math.inf
         if rare > strange:
             rare = float(np.quantile(recent[recent <= strange], _RARE))
     return median, max(rare, _SMALLEST)

@@ -66,6 +66,24 @@ class Subscription(Protocol):
         ...
 
 
+class OrderedTopic:
+    """What subscriptions have in common whose messages always come in the same order."""
+
+    is_ordered = True
+
+    def fetch_until(self, cursor: str) -> Messages:
+        """Nothing: the order is certain."""
+        return Messages([], [])
+
+    def cursor(self, before: str, places: Sequence[Any]) -> str:
+        """The place of the last message."""
+        return self.name(places[-1]) if places else before
+
+    def name(self, place: Any) -> str:
+        """The number of a message."""
+        return str(place)
+
+
 class Sink(Protocol):
     """A topic that is written to."""
 

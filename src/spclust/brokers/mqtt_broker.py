@@ -1,9 +1,9 @@
 """MQTT: messages have no place that they could be read from again, they are counted."""
 
 import queue
+import ssl
 import threading
 import time
-from collections.abc import Sequence
 from typing import Any
 
 from paho.mqtt import client as mqtt
@@ -12,7 +12,15 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
 from spclust.brokers.broker_url import BrokerUrl
-from spclust.brokers.message import Messages, Outgoing, Patience, Stopped, not_sent, unreachable
+from spclust.brokers.message import (
+    Messages,
+    OrderedTopic,
+    Outgoing,
+    Patience,
+    Stopped,
+    not_sent,
+    unreachable,
+)
 from spclust.tables.table_error import TableError
 
 _SECONDS = 10.0  # without an answer
@@ -47,6 +55,8 @@ class _Session:
         )
         if url.user is not None:
             self.client.username_pw_set(url.user, url.password)
+        if url.encrypted:
+            self.client.tls_set_context(ssl.create_default_context())
         self.client.reconnect_delay_set(1, 5)
         self.client.max_queued_messages_set(_WAITING)
         self.client.on_connect = self._connected
@@ -95,10 +105,10 @@ class _Session:
         self.client.loop_stop()
 
 
-class MqttSubscription:
+class MqttSubscription(OrderedTopic):
     """A topic that is read from now on."""
 
-    replays, is_ordered = False, True
+    replays = False
 
     def __init__(self, url: BrokerUrl, since: str, *, until_end: bool, stopped: Stopped) -> None:
         if until_end:
@@ -123,18 +133,6 @@ class MqttSubscription:
             values.append(bytes(message.payload))
             places.append(self._count)
         return Messages(values, places)
-
-    def fetch_until(self, cursor: str) -> Messages:
-        """Nothing: the order is certain."""
-        return Messages([], [])
-
-    def cursor(self, before: str, places: Sequence[Any]) -> str:
-        """The number of messages so far."""
-        return str(places[-1]) if places else before
-
-    def name(self, place: Any) -> str:
-        """The number of a message, since the first one that was read."""
-        return str(place)
 
     def close(self) -> None:
         """Leave the server."""

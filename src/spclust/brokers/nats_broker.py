@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ from nats.js.errors import APIError, NotFoundError
 from spclust.brokers.broker_url import BrokerUrl
 from spclust.brokers.message import (
     Messages,
+    OrderedTopic,
     Outgoing,
     Patience,
     Stopped,
@@ -91,10 +92,10 @@ def _state(connection: _Connection, url: BrokerUrl) -> Any:
         raise missing(url, "stream", "create it, with nats stream add") from None
 
 
-class NatsSubscription:
+class NatsSubscription(OrderedTopic):
     """A stream that is read, by a consumer that is made anew after each loss of a connection."""
 
-    replays = is_ordered = True
+    replays = True
 
     def __init__(self, url: BrokerUrl, since: str, *, until_end: bool, stopped: Stopped) -> None:
         self._url, self._until_end = url, until_end
@@ -130,6 +131,7 @@ class NatsSubscription:
             jetstream.pull_subscribe_bind(made.name, self._url.topic)
         )
         self._delivered = 0
+        self._waited = False  # for messages on their way
 
     def fetch(self, most: int, seconds: float) -> Messages | None:
         """Messages after the last ones."""
@@ -142,10 +144,17 @@ class NatsSubscription:
             assert connection is not None
             try:
                 found = connection.wait(self._subscription.fetch(most, timeout=seconds))
-            except TimeoutError:  # there is none; whether the server is there follows
+            except TimeoutError:  # there is none, or it comes later
                 found = []
-            if not found and self._nothing_left(connection):
-                return None
+            if not found:
+                # An error, if the server was started again: it has forgotten its consumers.
+                info = connection.wait(self._subscription.consumer_info())
+                on_their_way = info.delivered.consumer_seq > self._delivered
+                if self._until_end and info.num_pending == 0 and not on_their_way:
+                    return None
+                if on_their_way and self._waited:  # lost: they are asked for again
+                    self._drop()
+                self._waited = on_their_way
         except _Lost as error:
             if not self._patience.is_over:
                 self._drop()
@@ -162,11 +171,6 @@ class NatsSubscription:
             raise OSError(str(error)) from None
         self._subscribe(self._connection)
 
-    def _nothing_left(self, connection: _Connection) -> bool:
-        """True at the end. A server that was started again has forgotten its consumers."""
-        info = connection.wait(self._subscription.consumer_info())
-        return self._until_end and info.num_pending == 0
-
     def _in_order(self, found: list[Any]) -> Messages:
         """The messages up to a gap, where some were lost on their way: they are asked for again."""
         values, places = list[bytes](), list[Any]()
@@ -176,6 +180,7 @@ class NatsSubscription:
                 self._drop()
                 break
             self._delivered, self._last = numbers.consumer, numbers.stream
+            self._waited = False
             values.append(message.data)
             places.append(numbers.stream)
         return Messages(values, places)
@@ -184,18 +189,6 @@ class NatsSubscription:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
-
-    def fetch_until(self, cursor: str) -> Messages:
-        """Nothing: the order is certain."""
-        return Messages([], [])
-
-    def cursor(self, before: str, places: Sequence[Any]) -> str:
-        """The number of the last message."""
-        return str(places[-1]) if places else before
-
-    def name(self, place: Any) -> str:
-        """The number of a message."""
-        return str(place)
 
     def close(self) -> None:
         """Leave the server."""

@@ -1,6 +1,7 @@
 """Redis Streams: a stream is a topic, the id of an entry is its place."""
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import redis
@@ -10,6 +11,7 @@ from redis.retry import Retry
 from spclust.brokers.broker_url import BrokerUrl
 from spclust.brokers.message import (
     Messages,
+    OrderedTopic,
     Outgoing,
     Patience,
     Stopped,
@@ -19,6 +21,7 @@ from spclust.brokers.message import (
     replaced,
     unreachable,
 )
+from spclust.tables.cells import is_number
 from spclust.tables.table_error import TableError, sentence_of
 
 _FIRST = "0-0"  # before all entries
@@ -39,6 +42,8 @@ def _connected(url: BrokerUrl) -> Any:
         retry=Retry(NoBackoff(), 0),  # a loss is told, and then waited for, here
         socket_timeout=_SECONDS,
         socket_connect_timeout=_SECONDS,
+        ssl=url.encrypted,
+        ssl_check_hostname=True,
     )
     # The lists of the protocol as they are: entries as dictionaries would take half of the time.
     client.set_response_callback("XREAD", lambda answer, **_: answer)
@@ -65,10 +70,10 @@ def _asked(url: BrokerUrl, patience: Patience, ask: Callable[[], Answer]) -> Ans
             return answer
 
 
-class RedisSubscription:
+class RedisSubscription(OrderedTopic):
     """A stream that is read."""
 
-    replays = is_ordered = True
+    replays = True
 
     def __init__(self, url: BrokerUrl, since: str, *, until_end: bool, stopped: Stopped) -> None:
         self._url, self._last = url, since or _FIRST
@@ -104,14 +109,6 @@ class RedisSubscription:
             [place for place, _ in entries],
         )
 
-    def fetch_until(self, cursor: str) -> Messages:
-        """Nothing: the order is certain."""
-        return Messages([], [])
-
-    def cursor(self, before: str, places: Sequence[Any]) -> str:
-        """The id of the last entry."""
-        return self.name(places[-1]) if places else before
-
     def name(self, place: Any) -> str:
         """The id of an entry."""
         return str(place.decode())
@@ -122,9 +119,23 @@ class RedisSubscription:
 
 
 def _value(fields: list[bytes] | None) -> bytes:
-    """The field `value` of an entry, "" if there is none; entries of one field have but that."""
-    fields = fields or []
-    return next((fields[i + 1] for i in range(0, len(fields), 2) if fields[i] == _FIELD), b"")
+    """The field `value` of an entry of several fields; without it, all of them as columns."""
+    cells = dict(zip((fields or [])[::2], (fields or [])[1::2], strict=True))
+    if _FIELD in cells or not cells:
+        return cells.get(_FIELD, b"")
+    texts = [(name.decode("utf-8", "replace"), _cell(cell)) for name, cell in cells.items()]
+    return json.dumps(dict(texts)).encode()
+
+
+def _cell(cell: bytes) -> float | int | str:
+    """A number, if it is one; Redis has but texts."""
+    text = cell.decode("utf-8", "replace")
+    if not is_number(text):
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
 
 
 def _number(place: Any) -> tuple[int, int]:

@@ -76,9 +76,10 @@ def named_rows(paths: Sequence[str], last: int, row: "Integers") -> Iterator[Non
 
 
 def _missing_package(error: BaseException) -> str | None:
-    """What to install, if the error is that PyArrow, which tables need, is not installed."""
-    if isinstance(error, ModuleNotFoundError) and str(error.name).partition(".")[0] == "pyarrow":
-        return "This command needs pyarrow: install it with pip install 'spclust[cli]'."
+    """What to install, if the error is that a package that tables need is not installed."""
+    package = str(getattr(error, "name", None)).partition(".")[0]
+    if isinstance(error, ModuleNotFoundError) and package in ("pyarrow", "msgspec"):
+        return f"This command needs {package}: install it with pip install 'spclust[cli]'."
     return None
 
 

@@ -214,7 +214,7 @@ class RunOptions:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Draw the structures and clusters of two columns: .png, .svg or .pdf.",
+            help="Draw the structures and clusters: .png, .svg or .pdf.",
             rich_help_panel=_RUNNING,
         ),
     ] = None

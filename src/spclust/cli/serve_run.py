@@ -116,7 +116,7 @@ class ServeRun:
             self.stop.then(intake.close)
         self._saved = Position()
         self._host, self._port = host, port
-        self._app = Guard(self._service.app, token, hosts)
+        self._app = Guard(self._service, token, hosts)
 
     def _journal(self, checkpoint: Path | None) -> Journal | None:
         if checkpoint is None:

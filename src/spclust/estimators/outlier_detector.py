@@ -33,8 +33,8 @@ class SPCOutlierDetector(AccessSlot, OutlierMixin, BaseEstimator):  # type: igno
 
     A row's score is its log typicality. An outlier that was learnt is a structure of its own, in
     which it would be typical: so in the automatic mode a structure counts from as far away as it
-    finds enough points (docs/automatic.md), and in the mode of the paper structures of a single
-    point do not count, unless all are.
+    finds enough points (docs/explanation/automatic_renewal.md), and in the mode of the paper
+    structures of a single point do not count, unless all are.
 
     Parameters
     ----------

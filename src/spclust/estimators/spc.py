@@ -28,8 +28,9 @@ class SPC(ClusterTransform, FittedEstimator):
     structures are merged. Clusters are groups of structures within reach of each other.
 
     In the automatic mode, scale="auto", it finds units, metric and clusters by itself; a stream
-    that changes needs `half_life`: see docs/automatic.md. SPC(scale=1.0) is the algorithm of Dale,
-    Keller and Galusha: Single-pass Possibilistic Clustering with Damped Window Footprints.
+    that changes needs `half_life`: see docs/how-to/choose_half_life.md. SPC(scale=1.0) is the
+    algorithm of Dale, Keller and Galusha: Single-pass Possibilistic Clustering with Damped Window
+    Footprints.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ class LivePage:
         self._live = LiveModel(type(model).__name__, prepared)
         service = Service(self._live, None, ServiceOptions())
         self._open = ExitStack()
-        server = HttpServer(Guard(service.app, None), host, port)
+        server = HttpServer(Guard(service, None), host, port)
         self._open.callback(self._leave)
         self._open.enter_context(server)
         self._open.enter_context(Viewer(self._live))

@@ -16,6 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
 
 from spclust.live import openapi
 from spclust.live.posts.bodies import BodyError, format_of_type
@@ -67,7 +68,8 @@ class Service:
             "/docs": (self.docs, "GET"),
             "/": (self.page, "GET"),
         }
-        self.app = Starlette(
+        self._answered_learn = self._answered("/learn", self.learn)
+        self._app = Starlette(
             routes=[
                 *(
                     Route(path, self._answered(path, endpoint), methods=[method])
@@ -76,6 +78,14 @@ class Service:
                 Mount("/page", StaticFiles(directory=_PAGE)),
             ]
         )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request. Rows to be learnt pass by the router, a tenth of their time."""
+        if (scope["type"], scope.get("method"), scope["path"]) != ("http", "POST", "/learn"):
+            await self._app(scope, receive, send)
+            return
+        response = await self._answered_learn(Request(scope, receive, send))
+        await response(scope, receive, send)
 
     def _answered(self, path: str, endpoint: Endpoint) -> Endpoint:
         """The endpoint, whose failures are answered by one sentence, and counted."""
@@ -122,7 +132,9 @@ class Service:
     async def score(self, request: Request) -> Response:
         """Label, lasting id, typicality and outlier flag of each row, which is not learnt."""
         if not self._live.prepared.has_learnt:
-            raise BodyError(503, "Nothing was learnt yet: post rows to /learn first.")
+            waiting = self._live.waiting_rows()
+            remedy = f"{waiting:,} rows wait for it" if waiting else "post rows to /learn first"
+            raise BodyError(503, f"Nothing was learnt yet: {remedy}.")
         kind = format_of_type(request.headers.get("content-type", ""))
         async with self._bodies.body(request) as body:
             found = await run_in_threadpool(self._scored, body, kind)

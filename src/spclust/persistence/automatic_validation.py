@@ -69,7 +69,8 @@ def refuse_unsound_automatic(scalars: AutomaticScalars, arrays: Mapping[str, Arr
         and c.seen <= c.renewal_due <= c.metric_due
         and 1 <= c.calm <= CALMEST
         and max(c.near, c.strange) <= c.n_structures
-        and min(c.home_median, c.home_rare) >= 0.0
+        and 0.0 <= c.home_median < math.inf  # infinite only if distances are
+        and c.home_rare >= 0.0
         and (_LEAST_MASS if c.weighted else 1.0) <= c.point_mass <= _LARGEST_MASS
         and (
             _LEAST_WEIGHT <= c.mean_weight <= _LARGEST_WEIGHT

@@ -1,7 +1,8 @@
 """The container of saved models: a header of plain values and named arrays, as bytes and back.
 
-Nothing here depends on what a model is. docs/saving.md has the format byte by byte. Reading runs no
-code from the bytes; arrays take no memory besides the bytes themselves.
+Nothing here depends on what a model is. docs/reference/file_format.md has the format
+byte by byte. Reading runs no code from the bytes; arrays take no memory besides the bytes
+themselves.
 """
 
 import hashlib

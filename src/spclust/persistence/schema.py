@@ -2,8 +2,8 @@
 
 The header (`Header`) has what a user set, and the numbers of the state that are no arrays:
 `AutomaticScalars` or, in the mode of the paper, `PaperScalars`. Arrays are those of the state
-(`automatic_layouts`, `paper_layouts`) and those of the last batch (`OF_LAST_BATCH`). docs/saving.md
-explains every entry.
+(`automatic_layouts`, `paper_layouts`) and those of the last batch (`OF_LAST_BATCH`).
+docs/reference/file_format.md explains every entry.
 
 A change here is a new version of the format: raise `VERSION` in `container`, which turns all of it
 into bytes, and let `versions` read the one before. `estimators.model_file` fills the header when a

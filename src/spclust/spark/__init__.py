@@ -1,6 +1,7 @@
 """SPC on Apache Spark: a model of a table, of an endless stream, or of each key.
 
-Needs the extra `spark` on the driver and on every worker, and Java 17 or 21: see docs/spark.md.
+Needs the extra `spark` on the driver and on every worker, and Java 17 or 21: see
+docs/how-to/spark.md.
 """
 
 try:

@@ -23,8 +23,8 @@ def fit(
 
     Each partition is learnt, in its order, by a model of its own; the models are merged, 32 at a
     time. Both happen on the workers. The number of partitions therefore decides how many tasks run
-    in parallel, and influences the result: see docs/spark.md. The same partitions in the same order
-    give the same model, to the last bit.
+    in parallel, and influences the result: see docs/explanation/shards.md. The same
+    partitions in the same order give the same model, to the last bit.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ UNROLLED = 100
 UNROLLED_FEATURES: Container[int] = range(6, 17)
 NAMES = {"full": FULL, "diag": DIAGONAL, "spherical": SPHERICAL, "lowrank": LOWRANK}
 
-# Up to so many features "auto" is "full"; docs/dimension.md has the measurements.
+# Up to so many features "auto" is "full"; docs/explanation/low_rank.md has the measurements.
 MOST_FEATURES_OF_FULL = 128
 
 # The module of each kind, by the kind; `spclust.covariance` fills it.

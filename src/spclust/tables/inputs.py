@@ -10,12 +10,13 @@ from spclust.tables.table_error import TableError
 
 STDIN = "-"
 BROKERS = ("kafka", "redis", "nats", "mqtt")
+_ENCRYPTED = ("rediss", "mqtts")  # Kafka has an option for that; NATS does as its server says
 
 
 def is_topic(name: str) -> bool:
     """True for the address of a topic in a broker, such as kafka://host/topic."""
     scheme, mark, _ = name.partition("://")
-    return bool(mark) and scheme in BROKERS
+    return bool(mark) and scheme in (*BROKERS, *_ENCRYPTED)
 
 
 def expand_inputs(given: Iterable[str]) -> list[str]:

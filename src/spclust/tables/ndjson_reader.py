@@ -1,4 +1,4 @@
-"""NDJSON, one JSON object per line: PyArrow parses blocks; bad rows are found line by line."""
+"""NDJSON, one JSON object per line: good ones are read at once, bad ones are found one by one."""
 
 import json
 import math
@@ -8,18 +8,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.json as pajson
 
 from spclust.array_types import Floats
-from spclust.tables.cells import is_clean, matrix
 from spclust.tables.chunks import BadRow, Chunk, Columns, Position
 from spclust.tables.columns.json_cells import as_text, json_field
 from spclust.tables.columns.time_column import with_times
+from spclust.tables.text.good_lines import features_and_times, lines_of
 from spclust.tables.text_file import Block, TextFile, chunks_of, whole_lines
 
 _SAMPLE = 1000  # lines by which columns of numbers are recognised
-_EXACT = 2.0**53  # larger integers are rounded when they become floats
 
 
 class NdjsonReader:
@@ -33,7 +30,7 @@ class NdjsonReader:
     def _found(self) -> dict[str, list[Any]]:
         """Values of the first lines, by column."""
         found: dict[str, list[Any]] = {}
-        for line in [line for line in _lines(self._head) if line.strip()][:_SAMPLE]:
+        for line in [line for line in lines_of(self._head) if line.strip()][:_SAMPLE]:
             row = _object(line)
             for name, value in row.items() if isinstance(row, dict) else ():
                 found.setdefault(name, []).append(value)
@@ -68,12 +65,13 @@ class NdjsonReader:
         self._text.close()
 
     def _chunk(self, block: Block, row: int, columns: Columns) -> Chunk:
-        table = None if columns.extra else _all_at_once(block.data, columns)
-        if table is not None:
-            values, rows, bad = matrix(table, columns.features), len(table), list[BadRow]()
+        found = None if columns.extra else features_and_times(block.data, columns)
+        if found is not None:
+            values, table = found
+            rows, bad = len(values), list[BadRow]()
             good, extra = np.arange(rows), pa.table({"": pa.nulls(rows)}).select([])
         else:
-            values, good, table, bad, rows = _line_by_line(block.data, columns)
+            values, good, table, bad, rows = line_by_line(block.data, columns)
             extra, table = table.select(list(columns.extra)), as_text(table)
         chunk = Chunk(
             values,
@@ -89,36 +87,12 @@ class NdjsonReader:
         return with_times(chunk, table, columns)
 
 
-def _all_at_once(data: bytes, columns: Columns) -> pa.Table | None:
-    """The columns of a block as numbers, dates as text; None if a line is bad."""
-    numbers = columns.features
-    types = dict.fromkeys(numbers, pa.float64())
-    if columns.time is not None:
-        types[columns.time] = pa.string() if columns.dated else pa.float64()
-        numbers = numbers if columns.dated else (*numbers, columns.time)
-    schema = pa.schema(types)
-    options = pajson.ParseOptions(
-        explicit_schema=schema, newlines_in_values=False, unexpected_field_behavior="ignore"
-    )
-    reading = pajson.ReadOptions(use_threads=False, block_size=len(data) + 1)
-    try:
-        table = pajson.read_json(pa.BufferReader(data), reading, options)
-    except pa.ArrowInvalid:
-        return None
-    if not is_clean(table, numbers):
-        return None
-    if columns.time is not None and not columns.dated:
-        large = pc.any(pc.greater(pc.abs(table[columns.time]), _EXACT)).as_py()
-        return None if large else table  # integers that were rounded
-    return table
-
-
-def _line_by_line(data: bytes, columns: Columns) -> tuple[Floats, Any, pa.Table, list[BadRow], int]:
+def line_by_line(data: bytes, columns: Columns) -> tuple[Floats, Any, pa.Table, list[BadRow], int]:
     """Values, their rows, extra columns and times as text, bad rows, and the number of rows."""
     values, good, bad, rows = [], [], [], 0
     names = (*columns.extra, *(() if columns.time is None else (columns.time,)))
     extra: dict[str, list[str | None]] = {name: [] for name in names}
-    for line in _lines(data):
+    for line in lines_of(data):
         if not line.strip():
             continue
         found = _object(line)
@@ -175,7 +149,3 @@ def _object(line: bytes) -> Any:
         return found
     except (ValueError, RecursionError):
         return None
-
-
-def _lines(data: bytes) -> list[bytes]:
-    return data.removeprefix(b"\xef\xbb\xbf").split(b"\n")

@@ -20,6 +20,7 @@ import numpy as np
 
 from spclust.array_types import Floats, Integers
 from spclust.jit.decorators import allocating, kernel, outlined
+from spclust.numerics.euclidean_distances import square_distance
 from spclust.numerics.smallest import place_of_smallest
 
 RIPPLE = 0.04  # of a density: what the tiling by structures adds to a uniform one
@@ -30,7 +31,6 @@ _DIMENSIONS = 4  # at most, as the exponent of a volume: data hardly fill more
 _PLACES = (0.25, 0.5, 0.75)  # on an edge
 _NEGLIGIBLE = 40.0  # e^-40 is no density
 _TINY = 1e-300
-_ROUNDING = 1e-12  # of a density
 
 
 class Field(NamedTuple):
@@ -42,6 +42,8 @@ class Field(NamedTuple):
     lowest: Floats  # (m,) the density at the emptiest place of each edge
     at_edges: Floats  # (m, k) the kernels there
     weights: Floats  # (m,) how much passes there, or how uncertain it is that nothing does
+    widths: Floats  # (k,) squared widths of the kernels
+    heights: Floats  # (k,)
 
 
 def field_of(
@@ -57,11 +59,11 @@ def field_of(
 @kernel
 def densities(
     squares: Floats, mass: Floats, widths: Floats, heights: Floats, edges: Integers
-) -> tuple[Floats, Floats, Integers, Floats, Floats, Floats]:
+) -> tuple[Floats, Floats, Integers, Floats, Floats, Floats, Floats, Floats]:
     """The arrays of a `Field`."""
     density, at_nodes = at_structures(squares, mass, widths, heights)
     lowest, at_edges, weights = passages(squares, mass, widths, heights, edges)
-    return density, at_nodes, edges, lowest, at_edges, weights
+    return density, at_nodes, edges, lowest, at_edges, weights, widths, heights
 
 
 def local_distances(squares: Floats, mass: Floats) -> Floats:
@@ -130,6 +132,15 @@ def write_kernels(
         values[i] = np.exp(-x) * heights[i] if x < _NEGLIGIBLE else 0.0
         density += mass[i] * values[i]
     return density
+
+
+@allocating
+def density_at(place: Floats, z: Floats, mass: Floats, field: Field) -> float:
+    """The density at a place (d,) of structures with means (k, d) and masses (k,)."""
+    squares, values = np.empty(mass.size), np.empty(mass.size)
+    for i in range(mass.size):
+        squares[i] = square_distance(place, z[i])
+    return write_kernels(squares, field.widths, field.heights, mass, values)
 
 
 @kernel
@@ -205,12 +216,13 @@ def passages(
 @allocating
 def border_separation(
     a: int, b: int, labels: Integers, mass: Floats, field: Field, chosen: float
-) -> tuple[float, float]:
+) -> tuple[float, float, int]:
     """How much less dense the border of two groups is than counting explains, and its density.
 
     The first in standard deviations, infinite if they have no border; the second is that of the
-    densest passage, as a share of the lower peak. `chosen` standard deviations of each valley along
-    the border are expected, because groups end where valleys are.
+    densest passage, as a share of the lower peak; the third is the edge with that passage. `chosen`
+    standard deviations of each valley along the border are expected, because groups end where
+    valleys are.
     """
     edges, density, lowest = field.edges, field.density, field.lowest
     densest, largest = -1, _TINY
@@ -219,7 +231,7 @@ def border_separation(
             largest = max(largest, field.weights[e])
             densest = e if densest < 0 or lowest[e] > lowest[densest] else densest
     if densest < 0:
-        return np.inf, 0.0
+        return np.inf, 0.0, densest
     peak = lower_peak(a, b, labels, density)
     drop, variance = 0.0, 0.0
     everywhere, depth = np.empty(mass.size), 0.0
@@ -247,7 +259,7 @@ def border_separation(
     along = depth / np.sqrt(variance + _TINY)
     of_peak, along = max(of_peak, 0.0), max(along, 0.0)
     both = np.sqrt(of_peak * of_peak + along * along)
-    return both, lowest[densest] / max(density[peak], _TINY)
+    return both, lowest[densest] / max(density[peak], _TINY), densest
 
 
 @outlined
@@ -267,34 +279,3 @@ def lower_peak(a: int, b: int, labels: Integers, density: Floats) -> int:
         if labels[i] == b and (of_b < 0 or density[i] > density[of_b]):
             of_b = i
     return of_a if density[of_a] < density[of_b] else of_b
-
-
-@kernel
-def basins(field: Field, labels: Integers) -> Integers:
-    """Basin (k,) of each structure: all steepest ways without a valley lead to one peak.
-
-    -1 where the label (k,) is negative.
-    """
-    k, density, many = labels.size, field.density, 0
-    above, rise = np.empty(k, np.int64), np.empty(k)
-    basin, number = np.empty(k, np.int64), np.empty(k, np.int64)
-    for i in range(k):
-        above[i], rise[i], basin[i], number[i] = i, 0.0, -1, -1
-    for e in range(field.edges.shape[0]):
-        low, high = field.edges[e, 0], field.edges[e, 1]
-        if density[low] > density[high]:
-            low, high = high, low
-        climb = density[high] - density[low]
-        level = climb == 0.0 and above[low] == low  # copies: the way leads to the oldest one
-        valley = field.lowest[e] < density[low] * (1.0 - _ROUNDING)
-        if not valley and (climb > rise[low] or level):
-            above[low], rise[low] = high, climb
-    for i in range(k):
-        peak = i
-        while above[peak] != peak:
-            peak = above[peak]
-        if number[peak] < 0 <= labels[i]:
-            number[peak] = many
-            many += 1
-        basin[i] = number[peak] if labels[i] >= 0 else -1
-    return basin

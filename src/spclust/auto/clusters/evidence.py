@@ -10,9 +10,11 @@ it has too few points to be a cluster, such as outliers, or a cluster that has j
 belongs to no cluster. Otherwise the two are one cluster.
 
 Then clusters are divided: in few dimensions, where the border shows valleys, the basins of the
-density are proposed, and judged alike; in many, halves are, and judged on the line. Unless masses
-fade, clusters are also divided at gaps that the density does not show (`gaps`), and in many
-dimensions clusters that overlap are found as parts of one (`parts`).
+density are proposed, and judged alike; in many, halves are, and judged on the line. If masses fade,
+few points are remembered; then line and border count together, where both are about the same place
+(`is_direct`), and a lower limit is enough. Unless masses fade, clusters are also divided at gaps
+that the density does not show (`gaps`), and in many dimensions clusters that overlap are found as
+parts of one (`parts`).
 """
 
 from typing import NamedTuple
@@ -20,11 +22,12 @@ from typing import NamedTuple
 import numpy as np
 
 from spclust.array_types import Floats, Integers
+from spclust.auto.clusters.basins import basins
 from spclust.auto.clusters.border import (
     RESOLVED,
     Field,
-    basins,
     border_separation,
+    density_at,
     edges_of,
     field_of,
     kernel_shapes,
@@ -33,7 +36,7 @@ from spclust.auto.clusters.border import (
 from spclust.auto.clusters.cut import automatic_clusters
 from spclust.auto.clusters.gaps import divide_by_gaps
 from spclust.auto.clusters.parts import divide_into_parts
-from spclust.auto.clusters.separation import Placement, divide_by_halves, separation_of
+from spclust.auto.clusters.separation import Placement, centre, divide_by_halves, separation_of
 from spclust.jit.decorators import allocating, kernel
 from spclust.numerics.euclidean_distances import distances
 from spclust.state.automatic_structures import AutomaticStructures, read_z
@@ -45,6 +48,10 @@ _EMPTY = 0.1  # of the density of the lower peak: with less there is nothing bet
 # line where the border shows valleys, too; and at the densest place of a border.
 _ON_LINE, _OF_HALVES, _DEEP, _OPEN = 0.7, 0.6, 0.5, 0.85
 _CHOSEN = 1.0  # standard deviations of the valley between two basins, which are chosen by it
+# With a half-life, line and border together: standard deviations; what the valley may have at most
+# of the density of the lower peak; structures of each group; what a centre has at least of the
+# density of its peak; of the length of the line, how far from it the densest passage may be.
+_TOGETHER, _CLEAR, _FEWEST, _FULL, _BESIDE = 3.1, 0.8, 12, 0.6, 0.35
 _STRAY = -1
 
 
@@ -55,6 +62,7 @@ class Rules(NamedTuple):
     by_border: bool  # True if a valley along the border does
     chosen: float  # of `border_separation`
     strays: bool  # True if a light group that is apart is a stray
+    together: float  # limit of line and border together
 
 
 def clusters_of(s: AutomaticStructures, *, in_parts: bool = True) -> Integers:
@@ -72,7 +80,9 @@ def clusters_of(s: AutomaticStructures, *, in_parts: bool = True) -> Integers:
     variance = variances_in_metric(s)[order]
     proposed = automatic_clusters(z, mass, np.sqrt(s.d * variance))
     fades = s.half_life < np.inf
-    found = separate_groups(placed, variance, proposed, fades)
+    # A count is that of points of one weight.
+    together = _TOGETHER if fades and not s.weighted else np.inf
+    found = separate_groups(placed, variance, proposed, fades, together)
     if in_parts and s.d > RESOLVED and not fades:
         found = divide_into_parts(found, placed, limit_of(s.live))
     labels = np.empty_like(found)
@@ -97,11 +107,12 @@ def variances_in_metric(s: AutomaticStructures) -> Floats:
 
 
 def separate_groups(
-    placed: Placement, variance: Floats, proposed: Integers, fades: bool
+    placed: Placement, variance: Floats, proposed: Integers, fades: bool, together: float
 ) -> Integers:
     """Labels (k,) of separate groups: the proposed ones (k,), merged; and basins, merged.
 
-    Of structures with variances (k,) in the metric, whose masses fade or not.
+    Of structures with variances (k,) in the metric, whose masses fade or not; with the limit of
+    line and border together.
     """
     k, d = placed.z.shape
     mass, squares = placed.mass, distances(placed.z) ** 2
@@ -110,17 +121,17 @@ def separate_groups(
     shapes = kernel_shapes(_WIDTH * local, variance, d)
     across = proposed[edges[:, 0]] != proposed[edges[:, 1]]
     field = field_of(squares, mass, shapes, edges[across])
-    labels = merge_groups(proposed, placed, field, Rules(limit, True, 0.0, True))
+    labels = merge_groups(proposed, placed, field, Rules(limit, True, 0.0, True, np.inf))
     if d > RESOLVED:
         return divide_by_halves(labels, placed, limit, _OF_HALVES)
     if d > 1 and not fades:
         labels = divide_by_gaps(labels, edges, squares, placed)
-    shapes = kernel_shapes(_BASIN_WIDTH * local, variance, d)
+    shapes = kernel_shapes((_WIDTH if fades else _BASIN_WIDTH) * local, variance, d)
     of_both = labels[edges]
     inside = (of_both[:, 0] == of_both[:, 1]) & (of_both[:, 0] != _STRAY)
     field = field_of(squares, mass, shapes, edges[inside])
     # With a half-life, the remains of clusters that have changed are peaks, too.
-    rules = Rules(limit, not fades, _CHOSEN, False)
+    rules = Rules(limit, not fades, _CHOSEN, False, together)
     return merge_groups(basins(field, labels), placed, field, rules)
 
 
@@ -183,7 +194,7 @@ def judge(
     The second as a share of the lower peak; negative if they have no border.
     """
     d = placed.z.shape[1]
-    border, open_share = border_separation(a, b, labels, placed.mass, field, rules.chosen)
+    border, open_share, passage = border_separation(a, b, labels, placed.mass, field, rules.chosen)
     if border == np.inf:
         return border, -1.0
     if d > 1 and rules.by_border and border > rules.limit and open_share < _OPEN:
@@ -194,7 +205,38 @@ def judge(
     if d == 1:  # the border is a place on the line
         return np.inf if by_line else line, line_share
     by_line &= d > RESOLVED or open_share < _DEEP
+    together = np.sqrt(border * border + line * line) > rules.together
+    if together and max(open_share, line_share) < _CLEAR:
+        by_line |= is_direct(a, b, passage, labels, placed, field)
     return np.inf if by_line else max(border, line), min(open_share, line_share)
+
+
+@allocating
+def is_direct(
+    a: int, b: int, passage: int, labels: Integers, placed: Placement, field: Field
+) -> bool:
+    """True if the line through the centres of two groups leads from one to the other.
+
+    Both centres are in a dense place, and the densest passage of the border is near the line. Parts
+    of a ring have neither. Groups of few structures may be the remains of a cluster that has grown.
+    """
+    z, start, end = placed.z, centre(a, labels, placed), centre(b, labels, placed)
+    for label, place in ((a, start), (b, end)):
+        peak, many = 0.0, 0
+        for i in range(labels.size):
+            if labels[i] == label:
+                peak = max(peak, field.density[i])
+                many += 1
+        if many < _FEWEST or density_at(place, z, placed.mass, field) < _FULL * peak:
+            return False
+    i, j = field.edges[passage, 0], field.edges[passage, 1]
+    length, along, square = 0.0, 0.0, 0.0
+    for c in range(start.size):
+        step, offset = end[c] - start[c], 0.5 * (z[i, c] + z[j, c]) - start[c]
+        length += step * step
+        along += step * offset
+        square += offset * offset
+    return square * length - along * along < _BESIDE * _BESIDE * length * length
 
 
 def agreement(before: Integers, now: Integers, mass: Floats) -> float:

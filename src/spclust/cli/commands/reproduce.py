@@ -1,5 +1,6 @@
 """`spclust reproduce`: run the paper's experiments again."""
 
+import logging
 import os
 import sys
 from importlib.util import find_spec
@@ -8,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from spclust.cli.exit_codes import CommandError, guarded
+from spclust.cli.exit_codes import FAILED, CommandError, guarded, say
 
 _NEEDED = ("matplotlib", "river", "markdown_it")  # by the extra `reproduce`
 
@@ -27,7 +28,31 @@ def reproduce(
     ] = False,
     seeds: Annotated[int | None, typer.Option(min=1, help="Streams of each experiment.")] = None,
     trials: Annotated[
-        int | None, typer.Option(min=2, help="Trials of each search, with --full.")
+        int | None,
+        typer.Option(min=2, help="Trials of each search, with --full, --contestant or --data."),
+    ] = None,
+    contestant: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODULE:CLASS",
+            help="An algorithm of yours: module:Class, file.py:Class, 'module:Class(eps=0.5)'; may "
+            "be given repeatedly.",
+        ),
+    ] = None,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Run all algorithms on the rows of a table, or of an .npz, instead; may be given "
+            "repeatedly.",
+        ),
+    ] = None,
+    label: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of --data with the known classes; label, class, target or y by default.",
+        ),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = min(os.cpu_count() or 1, 8),
 ) -> None:
@@ -41,8 +66,12 @@ def reproduce(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+    from spclust.cli.sources.labelled_table import labelled_rows
     from spclust.experiments.reproduction import reproduce as run
 
+    if label is not None and not data:
+        raise CommandError("--label names a column of --data: name the file by --data, too.")
+    own = [labelled_rows(path, label) for path in data or ()]
     console = Console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
@@ -53,13 +82,18 @@ def reproduce(
             if not console.is_terminal and done in (0, steps):
                 print(f"{what}: {done} of {steps}", file=sys.stderr, flush=True)
 
-        run(
+        outcome = run(
             out,
             only=only or (),
             full=full,
             seeds=seeds,
             trials=trials,
             jobs=jobs,
+            contestants=contestant or (),
+            data=own,
             notify=notify,
+            warn=lambda sentence: say(sentence, logging.ERROR),
         )
     print(out / "report.html")
+    if outcome.contest.failures:
+        raise typer.Exit(FAILED)

@@ -32,6 +32,8 @@ _ON_A_BAR: dict[str, Any] = {
     "fontweight": "bold",
     "bbox": {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"},
 }
+_MANY = 8  # entries without contestants
+_LONGEST = 22  # characters of a name below bars
 _PURITY, _NMI = plot.CLUSTER_COLOURS[:2]
 
 
@@ -47,7 +49,7 @@ def save(figure: Figure, path: Path) -> list[Path]:
 def experiment_figure(experiment: Experiment, results: Mapping[str, Sequence[Scored]]) -> Figure:
     """Figure of one experiment; `results` has a list for each entry, one item for each seed."""
     X, _ = experiment.stream(0)
-    model = SPC(**experiment.paper_parameters)
+    model = SPC() if experiment.own else SPC(**experiment.paper_parameters)
     for start in range(0, len(X), BATCH):
         model.partial_fit(X[start : start + BATCH])
     with plt.rc_context(STYLE):
@@ -66,7 +68,7 @@ def _four_panels(
     axes[1, 0].scatter(*X.T, s=2, color="0.35", linewidths=0, zorder=2)
     axes[1, 0].set(xlim=axes[0, 1].get_xlim(), ylim=axes[0, 1].get_ylim())
     plot.decision_regions(model, ax=axes[1, 0])
-    axes[1, 0].set_title("(c) Decision regions by Eq. 17")
+    axes[1, 0].set_title("(c) Decision regions" + ("" if experiment.own else " by Eq. 17"))
     _bars(axes[1, 1], results, "(d)")
     axes[0, 0].set(xlim=axes[0, 1].get_xlim(), ylim=axes[0, 1].get_ylim())
     return figure
@@ -75,18 +77,24 @@ def _four_panels(
 def _projected(
     experiment: Experiment, model: SPC, X: Floats, results: Mapping[str, Sequence[Scored]]
 ) -> Figure:
-    """Figure for more than two features: two principal components, no decision regions."""
+    """Figure for other than two features: two principal components, no decision regions."""
     table = model.structures_
-    centre = X.mean(axis=0)
-    directions = svds(X - centre, k=2, v0=np.ones(min(X.shape)))[2][::-1].T
-    points, means = (X - centre) @ directions, (table.mean - centre) @ directions
+    if X.shape[1] == 1:  # over the number of the point; structures are those after the last one
+        points = np.column_stack([np.arange(len(X)), X])
+        means = np.column_stack([np.full(len(table), len(X)), table.mean])
+        names = {"xlabel": "point", "ylabel": "value"}
+    else:
+        centre = X.mean(axis=0)
+        directions = svds(X - centre, k=2, v0=np.ones(min(X.shape)))[2][::-1].T
+        points, means = (X - centre) @ directions, (table.mean - centre) @ directions
+        names = {"xlabel": "first principal component", "ylabel": "second"}
     figure, axes = plt.subplots(1, 3, figsize=(13, 3.8))
     _arrival(axes[0], figure, points)
     axes[1].scatter(*points.T, s=2, color="0.6", linewidths=0)
     plot.means(axes[1], means, table.label, table.count)
     axes[1].set_title(f"(b) {len(table)} structures, {model.n_clusters_} clusters")
     for ax in axes[:2]:
-        ax.set(xlabel="first principal component", ylabel="second")
+        ax.set(**names)
     _bars(axes[2], results, "(c)")
     return figure
 
@@ -95,6 +103,13 @@ def _arrival(ax: Axes, figure: Figure, X: Floats) -> None:
     drawn = ax.scatter(X[:, 0], X[:, 1], c=np.arange(len(X)), s=5, cmap="viridis", linewidths=0)
     figure.colorbar(drawn, ax=ax, label="point")
     ax.set_title("(a) In order of arrival")
+
+
+def _tick(name: str) -> str:
+    """The name of an entry below its bars."""
+    if len(name) > _LONGEST:
+        name = f"{name[: _LONGEST - 3]}..."
+    return name.replace(", ", ",\n")
 
 
 def _bars(ax: Axes, results: Mapping[str, Sequence[Scored]], letter: str) -> None:
@@ -117,11 +132,12 @@ def _bars(ax: Axes, results: Mapping[str, Sequence[Scored]], letter: str) -> Non
         )
         for at, mean in enumerate(means):
             ax.text(at + offset, 0.02, f"{mean:.2f}", rotation=90, **_ON_A_BAR)
-    ax.set_xticks(
-        np.arange(len(names)), [name.replace(", ", ",\n") for name in names], fontsize=7.5
-    )
+    ax.set_xticks(np.arange(len(names)), [_tick(name) for name in names], fontsize=7.5)
     ax.tick_params(axis="x", labelrotation=25)
+    if len(names) > _MANY:  # of contestants: names that end at their bars do not overlap
+        plt.setp(ax.get_xticklabels(), rotation=45, ha="right", rotation_mode="anchor")
     ax.set(ylim=(0, 1.17))
     ax.legend(loc="upper right", frameon=False, ncols=2, fontsize=7.5)
     seeds = len(next(iter(results.values())))
-    ax.set_title(f"{letter} Means over {seeds} streams, worst and best")
+    several = f"Means over {seeds} streams, worst and best"
+    ax.set_title(f"{letter} {several if seeds > 1 else 'Scores on one stream'}")

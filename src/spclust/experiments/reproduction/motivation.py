@@ -1,4 +1,4 @@
-"""The paper's two motivation figures: typicality and covariance union."""
+"""The two motivation figures of the paper, typicality and covariance union, and their chapter."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -9,6 +9,7 @@ from matplotlib.patches import Ellipse
 from spclust import covariance_union, datasets, plot, typicality
 from spclust.array_types import Floats
 from spclust.experiments.reproduction.figures import STYLE
+from spclust.experiments.reproduction.report_text import paragraph
 
 _LEFT, _RIGHT = plot.CLUSTER_COLOURS[0], plot.CLUSTER_COLOURS[5]
 _LEVELS = np.linspace(0.0, 1.0, 11)
@@ -82,3 +83,21 @@ def _draw(ax: Axes, mean: Floats, covariance: Floats, colour: str, line: str) ->
                 linewidth=1.4 if reach == 1.0 else 0.8,
             )
         )
+
+
+def motivation_chapter(figures: str) -> list[str]:
+    """The chapter of the report with both figures, which are in the folder `figures`."""
+    return [
+        "## Why typicality, and why covariance union",
+        f"![Two circles that nearly touch]({figures}/circles.png)",
+        paragraph(
+            "Both models are 1 at the centre of the left circle and 1/2 at its rim. The Gaussian "
+            "is still high inside the right circle; typicality with m = 1.1 falls to almost 0 "
+            "there."
+        ),
+        f"![Two structures and two ways to merge them]({figures}/merging.png)",
+        paragraph(
+            "Eq. 11 averages the covariances and ignores that the means differ; covariance union "
+            "covers both structures. Outlines are at one and two standard deviations."
+        ),
+    ]

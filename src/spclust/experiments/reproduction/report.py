@@ -3,12 +3,10 @@
 import base64
 import platform
 import re
-import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from markdown_it import MarkdownIt
@@ -19,11 +17,28 @@ from spclust.experiments.reproduction.claims import (
     level_with_the_first,
     verdicts,
 )
-from spclust.experiments.reproduction.runs import PAPER, SCORES, Scored
+from spclust.experiments.reproduction.contest import Contest
+from spclust.experiments.reproduction.contest_text import (
+    contestants_nmi,
+    failures,
+    own_method,
+    own_summary,
+)
+from spclust.experiments.reproduction.motivation import motivation_chapter
+from spclust.experiments.reproduction.report_text import (
+    bullets,
+    ends,
+    mean_and_ends,
+    paragraph,
+    table,
+    words,
+)
+from spclust.experiments.reproduction.runs import PAPER, SCORES
 from spclust.experiments.reproduction.search import Found
 from spclust.experiments.reproduction.search_space import ALGORITHMS
 from spclust.experiments.reproduction.setups import Experiment
 
+NOT_PUBLISHED = "this is NOT the published set"
 _PACKAGES = ("spclust", "numpy", "numba", "scipy", "scikit-learn", "river")
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
@@ -36,8 +51,6 @@ blockquote { border-left: .4rem solid #d55e00; margin: 1rem 0; padding: .1rem 1r
 
 
 _COLUMNS = ("algorithm", "purity", "NMI", "ARI", "clusters", "noise", "seconds")
-_WIDTH = 100  # characters of a line of Markdown
-_DASH = "\u2013"  # en dash, between the ends of a range
 _ARRIVAL = (
     "*At arrival* every batch of 100 points is labelled before it is learnt, and windows of "
     "300 points are scored: these are the labels of a user who cannot wait for the end of the "
@@ -54,31 +67,40 @@ class Outcome:
     found: Mapping[str, Mapping[str, Found]]  # parameters, by experiment and algorithm
     seconds: float
     searched: bool  # True if the searches were run, False if stored results were used
+    contest: Contest = field(default_factory=Contest)  # whose results are in `results`, too
+
+    @property
+    def contestants(self) -> list[str]:
+        """Names of the contestants."""
+        return [one.name for one in self.contest.contestants]
+
+    def without_contestants(self, key: str) -> Results:
+        """Results of an experiment, about which the claims are."""
+        return {
+            name: runs for name, runs in self.results[key].items() if name not in self.contestants
+        }
+
+    @property
+    def of_the_paper(self) -> list[Experiment]:
+        """Experiments that are the paper's."""
+        return [experiment for experiment in self.experiments if not experiment.own]
 
 
 def markdown(outcome: Outcome, figures: str = "figures") -> str:
     """The whole report; `figures` is the folder of the figures."""
     parts = [
-        "# Reproduction of the paper's experiments",
+        "# Reproduction of the paper's experiments"
+        if outcome.of_the_paper
+        else "# Evaluation of stream clusterers",
         _summary(outcome),
+        own_summary(outcome),
         _missing(outcome.experiments),
         *_method(outcome),
     ]
     for experiment in outcome.experiments:
         parts += _chapter(experiment, outcome, figures)
     parts += [
-        "## Why typicality, and why covariance union",
-        f"![Two circles that nearly touch]({figures}/circles.png)",
-        _paragraph(
-            "Both models are 1 at the centre of the left circle and 1/2 at its rim. The Gaussian "
-            "is still high inside the right circle; typicality with m = 1.1 falls to almost 0 "
-            "there."
-        ),
-        f"![Two structures and two ways to merge them]({figures}/merging.png)",
-        _paragraph(
-            "Eq. 11 averages the covariances and ignores that the means differ; covariance union "
-            "covers both structures. Outlines are at one and two standard deviations."
-        ),
+        *(motivation_chapter(figures) if outcome.of_the_paper else []),
         "## Parameters",
         *_parameters(outcome),
     ]
@@ -102,53 +124,33 @@ def html(text: str, folder: Path) -> str:
     )
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown, without outer bars: lines are shorter."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(" | ".join(line) for line in lines)
-
-
-def _paragraph(text: str, indent: str = "", first: str = "") -> str:
-    """Text wrapped to the width of the report."""
-    return textwrap.fill(
-        text,
-        _WIDTH,
-        initial_indent=first,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-def _list(items: Sequence[str]) -> str:
-    return "\n".join(_paragraph(item, "  ", "- ") for item in items)
-
-
 def _summary(outcome: Outcome) -> str:
     rows = []
-    for experiment in outcome.experiments:
-        results = outcome.results[experiment.key]
+    for experiment in outcome.of_the_paper:
+        results = outcome.without_contestants(experiment.key)
         found = verdicts(experiment.key, results)
         rows.append(
             [
                 experiment.title,
-                _mean_and_range(results[PAPER], "purity"),
-                _mean_and_range(results[PAPER], "nmi"),
-                _mean_and_range(results["SPC"], "nmi"),
+                mean_and_ends(results[PAPER], "purity"),
+                mean_and_ends(results[PAPER], "nmi"),
+                mean_and_ends(results["SPC"], "nmi"),
                 level_with_the_first(results).found.split("best other ")[1],
+                *contestants_nmi(outcome, experiment.key),
                 f"{sum(v.holds for v in found)}/{len(found)}",
             ]
         )
     head = ["experiment", "SPC, Table I: purity", "NMI", "SPC, searched: NMI", "best other: NMI"]
-    return table([*head, "claims that hold"], rows)
+    head += [f"{name}: NMI" for name in outcome.contestants]
+    return table([*head, "claims that hold"], rows) if rows else ""
 
 
 def _missing(experiments: Sequence[Experiment]) -> str:
     """A conspicuous note if published data are missing."""
     wanted = [e for e in experiments if e.key in ("aggregation", "highdim") and not e.published]
     return "\n>\n".join(
-        _paragraph(
-            f"**{e.title}: this is NOT the published set.** It could not be loaded and is replaced "
+        paragraph(
+            f"**{e.title}: {NOT_PUBLISHED}.** It could not be loaded and is replaced "
             f"by {e.data}. Scores on it cannot be compared with the paper's. Set the environment "
             "variable SPCLUST_DATA to a folder with the file, or run this with a network.",
             "> ",
@@ -159,8 +161,10 @@ def _missing(experiments: Sequence[Experiment]) -> str:
 
 
 def _method(outcome: Outcome) -> list[str]:
-    most = max(found.trials for by_name in outcome.found.values() for found in by_name.values())
-    seeds = max(len(runs) for by in outcome.results.values() for runs in by.values())
+    keys = [experiment.key for experiment in outcome.of_the_paper]
+    names = [name for name in ALGORITHMS if name not in outcome.contestants]
+    most = max((outcome.found[key][name].trials for key in keys for name in names), default=0)
+    seeds = max((len(runs) for key in keys for runs in outcome.results[key].values()), default=0)
     packages = ", ".join(f"{name} {_version(name)}" for name in _PACKAGES)
     searched = "for this report" if outcome.searched else "earlier; its results are stored"
     method = (
@@ -178,7 +182,11 @@ def _method(outcome: Outcome) -> list[str]:
         f"Time: {outcome.seconds:.0f} s on Python {platform.python_version()}, "
         f"{platform.machine()}; {packages}."
     )
-    return [_paragraph(method), _paragraph(versions)]
+    return [
+        *([paragraph(method)] if outcome.of_the_paper else []),
+        *own_method(outcome),
+        paragraph(versions),
+    ]
 
 
 def _chapter(experiment: Experiment, outcome: Outcome, figures: str) -> list[str]:
@@ -186,8 +194,8 @@ def _chapter(experiment: Experiment, outcome: Outcome, figures: str) -> list[str
     rows = {
         entry: [
             entry,
-            *(_mean_and_range(runs, score) for score in SCORES),
-            _range([f"{run.clusters}" for run in sorted(runs, key=lambda run: run.clusters)]),
+            *(mean_and_ends(runs, score) for score in SCORES),
+            ends([f"{run.clusters}" for run in sorted(runs, key=lambda run: run.clusters)]),
             f"{100 * np.mean([run.noise for run in runs]):.0f} %",
             f"{np.mean([run.seconds for run in runs]):.3f}",
             *(f"{np.mean([run.arrival for run in runs]):.3f}" for _ in range(experiment.in_turn)),
@@ -195,26 +203,40 @@ def _chapter(experiment: Experiment, outcome: Outcome, figures: str) -> list[str
         for entry, runs in results.items()
     }
     head = [*_COLUMNS, *["NMI at arrival"] * experiment.in_turn]
-    differ = "differ in that" if experiment.published else "have"
-    return [
+    heading = [
         f"## {experiment.title}",
-        _paragraph(f"Data: {experiment.data}. Streams {differ} {experiment.orders}."),
+        _data(experiment),
         f"![{experiment.title}: arrival, structures, decision regions, scores]"
         f"({figures}/{experiment.key}.png)",
+    ]
+    failed = failures(outcome, experiment.key)
+    if experiment.own:
+        return [*heading, table(head, list(rows.values())), paragraph(_ARRIVAL), failed]
+    searched = [*ALGORITHMS, *outcome.contest.found.get(experiment.key, {})]
+    number = "six" if len(searched) == 6 else str(len(searched))
+    paper = outcome.without_contestants(experiment.key)
+    return [
+        *heading,
         "(i) SPC with the parameters of the paper's Table I, the others with those of the search:",
         table(head, [row for entry, row in rows.items() if entry != "SPC"]),
-        "(ii) All six with the parameters of the same search:",
-        table(head, [row for entry, row in rows.items() if entry in ALGORITHMS]),
-        _paragraph(_ARRIVAL) if experiment.in_turn else "",
+        f"(ii) All {number} with the parameters of the same search:",
+        table(head, [row for entry, row in rows.items() if entry in searched]),
+        paragraph(_ARRIVAL) if experiment.in_turn else "",
+        failed,
         _file_order(experiment, results),
         "Claims of the paper, and results:",
-        _list(
-            [
-                _judged(v)
-                for v in [*verdicts(experiment.key, results), level_with_the_first(results)]
-            ]
+        bullets(
+            [_judged(v) for v in [*verdicts(experiment.key, paper), level_with_the_first(paper)]]
         ),
     ]
+
+
+def _data(experiment: Experiment) -> str:
+    """Description of the data."""
+    if experiment.own:
+        return paragraph(f"Data: {experiment.data}.")
+    differ = "differ in that" if experiment.published else "have"
+    return paragraph(f"Data: {experiment.data}. Streams {differ} {experiment.orders}.")
 
 
 def _judged(verdict: Verdict) -> str:
@@ -232,52 +254,32 @@ def _file_order(experiment: Experiment, results: Results) -> str:
         f"{name} {run.scores['purity']:.3f} / {run.scores['nmi']:.3f}"
         for name, run in first.items()
     )
-    return _paragraph(f"In file order, purity / NMI: {words}.")
+    return paragraph(f"In file order, purity / NMI: {words}.")
 
 
 def _parameters(outcome: Outcome) -> list[str]:
     paper = []
     names = ("n_structures", "gamma", "beta", "m", "eps", "w_min", "nlt_max", "scale")
-    for experiment in outcome.experiments:
+    for experiment in outcome.of_the_paper:
         values = experiment.paper_parameters
         paper.append([experiment.title, *(f"{values[name]:g}" for name in names)])
     parts = [
         "SPC with the parameters of the paper's Table I; `scale` is ours:",
         table(["experiment", *names], paper),
         "Parameters found by the search, with the mean NMI on the streams of the search:",
-    ]
+    ][0 if paper else 2 :]
     for experiment in outcome.experiments:
         found = outcome.found[experiment.key]
         parts += [
             f"{experiment.title}:",
-            _list(
+            bullets(
                 [
-                    f"{name}, NMI {found[name].nmi:.3f}: {_words(found[name].parameters)}"
+                    f"{name}, NMI {found[name].nmi:.3f}: {words(found[name].parameters)}"
                     for name in found
-                    if name in ALGORITHMS
                 ]
             ),
         ]
     return parts
-
-
-def _words(parameters: Mapping[str, Any]) -> str:
-    return ", ".join(
-        f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}"
-        for name, value in parameters.items()
-    )
-
-
-def _mean_and_range(runs: Sequence[Scored], score: str) -> str:
-    values = [run.scores[score] for run in runs]
-    if max(values) - min(values) < 5e-4:
-        return f"{np.mean(values):.3f}"
-    return f"{np.mean(values):.3f} ({_range([f'{value:.3f}' for value in sorted(values)])})"
-
-
-def _range(ordered: Sequence[str]) -> str:
-    """The first and the last of ordered values; one of them if they are the same."""
-    return ordered[0] if ordered[0] == ordered[-1] else f"{ordered[0]}{_DASH}{ordered[-1]}"
 
 
 def _version(package: str) -> str:

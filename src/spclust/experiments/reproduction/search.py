@@ -3,7 +3,8 @@
 The criterion is mean NMI over streams that are not those of the report. Each setting is tried on
 two streams, on eight more if it is promising, and the ten best on thirty more: the score on a few
 streams alone would reward luck. The first half of the settings is drawn anywhere, the second half
-near the best ones so far. Ten perfect settings end a search.
+near the best ones so far. Ten perfect settings end a search. A user's data are a single stream:
+each setting is tried on it once.
 """
 
 import json
@@ -15,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from spclust.array_types import Floats
-from spclust.experiments.reproduction.runs import Run, cached_experiment, score
-from spclust.experiments.reproduction.search_space import ALGORITHMS
+from spclust.experiments.reproduction.runs import Run, algorithm, cached_experiment, score
 
 TRIALS = 300
 TRIALS_IN_MANY_DIMENSIONS = 60  # runs take long there, and clusters are far apart
+TRIALS_ON_OWN_DATA = 60
 _FIRST, _MORE, _LAST = range(1000, 1002), range(1002, 1010), range(1010, 1040)  # seeds
 _HOPELESS = 0.05  # a setting this much NMI below the worst of the best is given up
 _BEST = 10
@@ -60,35 +61,40 @@ class _Tried:
 
 def find(job: Search) -> Found:
     """Find the best parameters of one algorithm for one experiment."""
-    experiment, algorithm = cached_experiment(job.experiment), ALGORITHMS[job.algorithm]
-    X, _ = experiment.stream(_FIRST[0])
+    experiment, varied = cached_experiment(job.experiment), algorithm(job.algorithm)
+    # A user's data are one stream: to try a setting on it once is enough.
+    seeds = (range(1), range(0), range(0)) if experiment.own else (_FIRST, _MORE, _LAST)
+    at_first, more, at_last = seeds
+    X, _ = experiment.stream(at_first[0])
     rng = np.random.default_rng([*job.experiment.encode(), *job.algorithm.encode()])
     best: list[_Tried] = []  # the best first
-    runs = refused = trials = 0
+    runs, refused, trials, reason = 0, 0, 0, ""
     for trial in range(job.trials):
         if len(best) == _BEST and best[-1].mean > 1.0 - 1e-9:
             break  # nothing can be better
         trials += 1
-        coordinates = rng.random(len(algorithm.axes))
+        coordinates = rng.random(len(varied.axes))
         if trial >= job.trials // 2 and best:
             near = best[rng.integers(len(best))].coordinates
             step = _REACH * rng.normal(size=len(coordinates))
             coordinates = np.clip(near + step, 0.0, 1.0 - 1e-9)
-        parameters = algorithm.parameters(coordinates, X, experiment.clusters)
+        parameters = varied.parameters(coordinates, X, experiment.clusters)
         try:
-            tried = _further(_Tried(parameters, coordinates, ()), job, _FIRST)
-            runs += len(_FIRST)
+            tried = _further(_Tried(parameters, coordinates, ()), job, at_first)
+            runs += len(at_first)
             if len(best) < _BEST or tried.mean >= best[-1].mean - _HOPELESS:
-                tried = _further(tried, job, _MORE)
-                runs += len(_MORE)
+                tried = _further(tried, job, more)
+                runs += len(more)
                 best = sorted([*best, tried], key=lambda t: -t.mean)[:_BEST]
-        except ValueError:
-            refused += 1
+        except ValueError as error:
+            refused, reason = refused + 1, str(error)
     if not best:
-        raise RuntimeError(f"{job.algorithm} refused all {job.trials} settings.")
-    first = max((_further(each, job, _LAST) for each in best), key=lambda t: t.mean)
-    runs += len(best) * len(_LAST)
-    last = float(np.mean(first.nmi[-len(_LAST) :]))
+        raise RuntimeError(
+            f"{job.algorithm} refused all {job.trials} settings, the last one because: {reason}"
+        )
+    first = max((_further(each, job, at_last) for each in best), key=lambda t: t.mean)
+    runs += len(best) * len(at_last)
+    last = float(np.mean(first.nmi[-len(at_last) :]))
     return Found(first.parameters, last, trials, runs, refused, experiment.published)
 
 

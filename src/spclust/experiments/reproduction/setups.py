@@ -18,7 +18,7 @@ _COMMON = {"eps": 0.95, "w_min": 0.01, "nlt_max": 3.0}
 
 @dataclass(frozen=True)
 class Experiment:
-    """One of the paper's experiments."""
+    """One of the paper's experiments, or a user's data."""
 
     key: str
     title: str
@@ -30,6 +30,7 @@ class Experiment:
     orders: str  # difference between seeds
     published: bool = False  # True if the data are the paper's own
     in_turn: bool = False  # True if the classes arrive in turn, so that every window has them all
+    own: bool = False  # True if the data are a user's: one stream, no parameters of the paper
 
     @property
     def paper_parameters(self) -> dict[str, Any]:

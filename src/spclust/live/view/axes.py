@@ -5,6 +5,12 @@ from typing import NamedTuple
 import numpy as np
 
 from spclust.array_types import Floats
+from spclust.inspection.principal_axes import (
+    principal_axes,
+    standardised_means,
+    turned,
+    upright,
+)
 
 _WORSE = 0.8  # share of what the best axes would show, below which they are taken instead
 
@@ -54,36 +60,17 @@ class Projection:
 
     def axes(self, mean: Floats, weight: Floats) -> Axes:
         """The axes for structures with means (k, d) and weights (k,)."""
-        share = weight / weight.sum()
-        centred = mean - share @ mean
-        deviation = np.sqrt(share @ centred**2)
-        unit = np.where(deviation > 0.0, deviation, 1.0)
-        weighted = centred / unit * np.sqrt(share)[:, np.newaxis]
-        best, before = _principal_axes(weighted), self._matrix
+        weighted, unit = standardised_means(mean, weight)
+        best, before = principal_axes(weighted), self._matrix
         if before is None or before.shape != best.shape:
-            largest = best[np.arange(2), np.argmax(np.abs(best), axis=1)]
-            self._matrix = _turned(best, largest) / unit
+            self._matrix = upright(best) / unit
         elif _shown(before * unit, weighted) < _WORSE * _shown(best, weighted):
-            self._matrix = _turned(best, np.sum(best * before * unit, axis=1)) / unit
+            self._matrix = turned(best, np.sum(best * before * unit, axis=1)) / unit
         matrix = best if self._matrix is None else self._matrix
         return Axes(matrix, ("projection 1", "projection 2"), is_projection=True)
-
-
-def _principal_axes(weighted: Floats) -> Floats:
-    """The first two principal axes (2, d) of rows (k, d), which are 0 where there are no more."""
-    found = np.linalg.svd(weighted, full_matrices=False)[2][:2]
-    axes = np.zeros((2, weighted.shape[1]))
-    axes[: len(found)] = found
-    return axes
 
 
 def _shown(axes: Floats, weighted: Floats) -> float:
     """The variance of rows (k, d) in the plane of axes (2, d)."""
     plane = np.linalg.qr(axes.T)[0]
     return float(np.sum((weighted @ plane) ** 2))
-
-
-def _turned(axes: Floats, side: Floats) -> Floats:
-    """The axes (2, d), each of which points the other way if its side (2,) is negative."""
-    turned: Floats = axes * np.where(side < 0.0, -1.0, 1.0)[:, np.newaxis]
-    return turned

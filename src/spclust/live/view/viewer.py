@@ -9,7 +9,8 @@ from spclust.live.view.live_model import LiveModel
 
 PER_SECOND = 4  # snapshots while somebody reads
 _IDLE = 1.0  # seconds between two readings while the page has no reader
-_SHARE = 0.05  # of a core that readings may take, at most
+_SHARE = 0.05  # of a core that readings may take, at most,
+_LONGEST = 1.0  # unless this many seconds have passed: the first one loads kernels, and takes long
 
 logger = logging.getLogger("spclust.live")
 
@@ -40,7 +41,8 @@ class Viewer:
                         logger.exception("the model could not be read")
                     failed = True
             took, used = time.monotonic() - started, time.thread_time() - used
-            self._closed.wait(max(1.0 / PER_SECOND - took, used / _SHARE - took, 0.01))
+            rest = min(used / _SHARE, _LONGEST)
+            self._closed.wait(max(1.0 / PER_SECOND - took, rest - took, 0.01))
 
     def __exit__(self, failure: object, *_: object) -> None:
         """Let the readers go."""
