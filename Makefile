@@ -63,8 +63,10 @@ PYTEST = SCIPY_ARRAY_API=1 $(ONE_THREAD) $(BIN)/python -m pytest --numprocesses 
 fast: .venv/dev
 	SPCLUST_EXAMPLES=0.1 $(PYTEST) -m 'not slow' tests
 
+# Half of the examples that tests state: `make test EXAMPLES=1` draws all of them.
+EXAMPLES := 0.5
 unit: collected
-	$(PYTEST) --doctest-modules src tests
+	SPCLUST_EXAMPLES=$(EXAMPLES) $(PYTEST) --doctest-modules src tests
 
 # Once, before all workers collect the same: modules are compiled and assertions rewritten by one.
 collected: .venv/dev

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-# Share of the examples that are drawn: `make check` draws a tenth of what `make test` draws.
+# Share of the examples that are drawn: `make test` draws half of them, `make check` a tenth.
 SHARE = float(os.environ.get("SPCLUST_EXAMPLES", "1"))
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spclust import SPC
-from spclust.auto.home import quantiles
+from spclust.auto.home import _quantile, quantiles
 from tests.auto.automatic_states import half_lives, two_clusters
 from tests.strategies import examples, streams
 
@@ -72,6 +72,15 @@ def test_strange_points_among_the_recent_ones_do_not_make_places_outside_typical
     outside = 20.0 * rng.integers(2, size=(200, 1)) + (np.sqrt(5.0) + 5.0) * direction
     assert np.mean(np.exp(model.score_samples(outside)) < 0.5) > 0.95
     assert np.median(np.exp(model.score_samples(np.delete(X, strange, axis=0)))) > 0.8
+
+
+def test_quantiles_are_those_of_numpy_to_the_last_bit():
+    rng = np.random.default_rng(0)
+    for size in [*range(1, 60), 999, 1000]:
+        numbers = np.exp(rng.normal(scale=20.0, size=size))
+        shares = (0.5, 0.8, 0.95)
+        found = [_quantile(np.sort(numbers), share) for share in shares]
+        assert found == np.quantile(numbers, shares).tolist()
 
 
 def test_distances_may_be_of_any_size():

@@ -156,18 +156,21 @@ def test_killed_server(server, quick, undisturbed, tmp_path):
     print(f"{server.scheme}: {killed} kills of the server")
 
 
-def killed_now_and_then(given, quick, folder, draw, done):
-    """Run a command that waits, kill it, run it again ... until all is done; then end it."""
+def killed_now_and_then(given, quick, folder, draw, send_last, done):
+    """Run a command that waits, kill it, run it again ... until all is done; then end it.
+
+    The last messages are sent to the last run: a signal before it reads would end it at once.
+    """
     for kill in range(max(KILLS, 3) + 1):
         process = started(*given, command=quick, cwd=folder, stderr=subprocess.PIPE)
         if kill < max(KILLS, 3):
             time.sleep(draw.uniform(1.0, LONGEST))
             process.kill()
         else:
+            send_last()
             for _ in waiting(seconds=60, step=0.2):
                 if done():
                     break
-            time.sleep(0.5)
             process.terminate()
         error = process.communicate(timeout=60)[1]
         assert process.returncode in (0, -signal.SIGKILL), error
@@ -193,21 +196,23 @@ def test_killed_while_it_waits(server, quick, tmp_path):
     )
 
     def send():
-        start = 0
-        while start < len(rows):
+        start, end = 0, len(rows) - 50
+        while start < end:
             count = draw.choice([1, 20, 150, 300])
-            server.send(name, rows[start : start + count])
+            server.send(name, rows[start : min(start + count, end)])
             start += count
             time.sleep(draw.choice([0.1, 0.5, 0.8]))
 
-    sender = threading.Thread(target=send)
-    sender.start()
+    def send_last():
+        sender.join()
+        server.send(name, rows[-50:])
 
     def done():
-        return not sender.is_alive() and len(output.read()[0]) == len(rows)
+        return len(output.read()[0]) == len(rows)
 
-    killed_now_and_then(given, quick, tmp_path, random.Random(SEED + 1), done)
-    sender.join()
+    sender = threading.Thread(target=send)
+    sender.start()
+    killed_now_and_then(given, quick, tmp_path, random.Random(SEED + 1), send_last, done)
     labels, _, sent = output.read()
     assert sorted(labels) == list(range(1, len(rows) + 1))
     print(f"{server.scheme}: {sent - len(labels)} labels were sent twice")

@@ -156,18 +156,28 @@ def find_reaches(s: AutomaticStructures) -> None:
 
 def quantiles(s: AutomaticStructures) -> tuple[float, float]:
     """Median, and quantile of 95 %, of the squared distances of the last points from home."""
-    recent = s.recent[s.recent < np.inf]
+    recent = np.sort(s.recent[s.recent < np.inf])
     if recent.size == 0:
         return 1.0, 1.0
-    median, upper, rare = np.quantile(recent, (_MEDIAN, _UPPER, _RARE)).tolist()
+    median, upper, rare = (_quantile(recent, share) for share in (_MEDIAN, _UPPER, _RARE))
     if 0.0 < median < upper:
         try:
             strange = median * (upper / median) ** _STRANGE
         except OverflowError:  # no distance is that large
             strange = math.inf
         if rare > strange:
-            rare = float(np.quantile(recent[recent <= strange], _RARE))
+            rare = _quantile(recent[: np.searchsorted(recent, strange, side="right")], _RARE)
     return median, max(rare, _SMALLEST)
+
+
+def _quantile(ordered: Floats, share: float) -> float:
+    """The number that `np.quantile` returns, in a fraction of the time: every query needs it."""
+    place = (ordered.size - 1) * share
+    i = int(place)
+    low, high, part = ordered.item(i), ordered.item(min(i + 1, ordered.size - 1)), place - i
+    step = high - low
+    found: float = low + step * part if part < 0.5 else high - step * (1.0 - part)
+    return found
 
 
 def latest_median(s: AutomaticStructures) -> float:
