@@ -1,10 +1,13 @@
 """The kernels' cache on disk: never stale, filled by one process, never in the way."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from spclust.jit import cache
 from spclust.jit.cache import compiled_once
 from spclust.jit.decorators import kernel, part
 from tests.jit.processes import KERNELS_TOLD, command, copy_of_sources, environment, output
@@ -57,8 +60,21 @@ def test_a_change_in_a_part_reaches_the_kernels_that_call_it(tmp_path):
     assert "compiled _mahalanobis_sq" in kernels
 
 
-def test_the_digest_covers_every_file_and_setting(tmp_path):
-    """A constant of any package may be part of a kernel."""
+def test_what_has_kernels_imports_nothing_that_the_digest_leaves_out():
+    package = Path(cache.__file__).parents[1]
+    for file in package.rglob("*.py"):
+        path = file.relative_to(package)
+        code = file.read_text().replace("from spclust import ", "import spclust.")
+        imported = set(re.findall(r"^ *(?:from|import) ([\w.]+)", code, re.MULTILINE))
+        if path.parts[0] in (*cache.ROOMS, *cache.MODULES):
+            parts = {name.split(".")[1] for name in imported if name.startswith("spclust.")}
+            assert parts <= {*cache.ROOMS, *(name[:-3] for name in cache.MODULES)}, path
+        else:
+            assert not {"numba", "spclust.jit.decorators"} & imported, path
+
+
+def test_the_digest_covers_every_file_and_setting_that_matter(tmp_path):
+    """A constant of any module that kernels use may be part of a kernel."""
     sources = copy_of_sources(tmp_path)
     env = {**environment(tmp_path / "cache", sources), "SPCLUST_NUMBA_INTERNALS": "1"}
     without_internals = output(DIGESTS, {**env, "SPCLUST_NUMBA_INTERNALS": "0"}).strip()
@@ -80,6 +96,8 @@ def test_the_digest_covers_every_file_and_setting(tmp_path):
             digests.append(digest())
         (sources / "spclust" / "numerics" / "other.py").write_text('"""Nothing."""\n')
         digests.append(digest())
+        replace(sources / "spclust" / "live" / "guard.py", '"""\n', '"""\n_UNUSED = 1.0\n')
+        assert digest() == digests[-1]
     assert all([*digests, without_internals])
     assert len({*digests, without_internals}) == len(digests) + 1
 

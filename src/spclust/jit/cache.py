@@ -1,8 +1,8 @@
-"""The cache on disk: named by a digest of all sources, and filled by one process at a time.
+"""The cache on disk: named by a digest of the sources, and filled by one process at a time.
 
 Numba alone would notice a change in the file of the kernel itself but not in the files of the parts
 that it calls, and would go on running the old code. So the name of a kernel, by which its machine
-code is stored, has a digest of every source file in it.
+code is stored, has a digest of every source file in it that can change a kernel.
 
 Numba uses a folder only if it may write there. Machine code in one that it may only read is copied
 to the one that it uses, or else to a temporary one.
@@ -29,11 +29,19 @@ _CONFIG: Any = numba.config
 _COMPILING = RLock()
 
 
+# What has kernels, and all that it imports: a test compares. A change elsewhere compiles nothing.
+ROOMS = ("jit", "numerics", "state", "covariance", "algorithm", "auto", "stream", "tracking")
+MODULES = ("array_types.py", "formulas.py", "parameters.py")
+
+
 def _digest_of_sources() -> str:
-    """A digest of all files that can change a kernel: the whole package."""
+    """A digest of all files that can change a kernel."""
     package = Path(__file__).parents[1]
     digest = hashlib.blake2b(digest_size=8)
-    for file in sorted(package.rglob("*.py")):
+    files = [package / name for name in MODULES]
+    for room in ROOMS:
+        files += sorted((package / room).rglob("*.py"))
+    for file in files:
         digest.update(file.relative_to(package).as_posix().encode())
         digest.update(file.read_bytes())
     digest.update(bytes([internals.ENABLED]))

@@ -1,7 +1,7 @@
 """Parquet and Arrow IPC: typed columns, read some rows at a time."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -81,7 +81,7 @@ class ColumnarReader:
     def _chunk(self, batch: pa.RecordBatch, first: int, columns: Columns) -> Chunk:
         table = pa.Table.from_batches([batch])
         row = np.arange(first, first + len(table))
-        values, bad = _as_floats(batch, columns.features), list[BadRow]()
+        values, bad = as_floats(batch, columns.features), list[BadRow]()
         if values is None:
             values, good, bad = parse_cells(table, columns.features, row)
             table, row = table.filter(pa.array(good)), row[good]
@@ -98,7 +98,7 @@ def _most_rows(columns: list[str]) -> int:
     return max(1, _MOST_CELLS // len(columns))
 
 
-def _as_floats(batch: pa.RecordBatch, features: tuple[str, ...]) -> Floats | None:
+def as_floats(batch: pa.RecordBatch, features: Sequence[str]) -> Floats | None:
     """The features (n, d); None if a cell is not a finite number."""
     values = np.empty((len(batch), len(features)))
     for i, name in enumerate(features):

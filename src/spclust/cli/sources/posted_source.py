@@ -17,6 +17,10 @@ from spclust.tables.table_error import TableError, shortened
 
 _POLL = 0.2  # seconds between two checks whether to go on waiting
 
+# A table without columns that has rows. To make one would release the GIL, for which the learner
+# then has to wait while requests are read.
+_NO_COLUMNS = pa.table({"": pa.nulls(1 << 20)}).select([])
+
 
 class PostedSource:
     """Posted batches, first those of the journal that a model has not learnt."""
@@ -115,5 +119,8 @@ def _batch(accepted: list[Accepted], columns: Columns) -> Batch:
 
 def _extra(accepted: list[Accepted], columns: Columns) -> pa.Table:
     if not columns.extra:
-        return pa.table({"": pa.nulls(sum(len(e.posted.values) for e in accepted))}).select([])
+        rows = sum(len(each.posted.values) for each in accepted)
+        if rows <= len(_NO_COLUMNS):
+            return _NO_COLUMNS.slice(0, rows)
+        return pa.table({"": pa.nulls(rows)}).select([])
     return joined([pa.ipc.open_stream(e.posted.extra).read_all() for e in accepted])

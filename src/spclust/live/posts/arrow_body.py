@@ -10,6 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from spclust.array_types import Floats
+from spclust.tables.columnar_reader import as_floats
 from spclust.tables.table_error import TableError
 
 MOST_REPEATED = 256_000_000  # bytes of dictionaries, times rows
@@ -21,6 +23,30 @@ _SIMPLE = (
 )
 # Places of fields in tables of the format, as its file Message.fbs has them.
 _HEADER, _DICTIONARY_DATA, _LENGTH, _COMPRESSION = 2, 1, 0, 3
+
+
+def plain_numbers(body: bytes, features: Sequence[str], most_rows: int) -> Floats | None:
+    """The features (n, d) of an Arrow stream of one batch, if all their cells are finite numbers.
+
+    This is what programs post over and over: it takes a quarter of the time of a reader of files.
+    None for all else, which such a reader reads, or refuses.
+    """
+    buffer = pa.py_buffer(body)
+    try:
+        _, *batches = pa.ipc.MessageReader.open_stream(buffer)
+        if len(batches) != 1 or batches[0].type != "record batch":
+            return None
+        if _Fields(batches[0].metadata.to_pybytes()).table(_HEADER).place(_COMPRESSION):
+            return None
+        # By the reader of streams, which checks what the functions for single messages trust.
+        reader = pa.ipc.open_stream(buffer)
+        if len(set(reader.schema.names)) < len(reader.schema.names):
+            return None
+        batch = reader.read_next_batch().select(features)
+        batch.validate(full=True)
+    except (pa.ArrowException, EOFError, OSError, KeyError, ValueError, struct.error):
+        return None
+    return as_floats(batch, features) if 0 < len(batch) <= most_rows else None
 
 
 def require_small(body: bytes, name: str, most_rows: int) -> None:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from starlette.requests import Request
 
 from spclust.array_types import Floats
+from spclust.live.posts.arrow_body import plain_numbers
 from spclust.live.posts.bodies import (
     NAME,
     BodyError,
@@ -54,6 +55,7 @@ class Bodies:
         if length.isdigit() and int(length) > most:
             raise BodyError(413, f"The body has {int(length):,} bytes: post at most {most:,}.")
         data, began = bytearray(), asyncio.get_running_loop().time()
+        longer = _BYTES_PER_SECOND  # bytes that are given more time
         try:
             try:
                 async with asyncio.timeout_at(began + _SECONDS) as limit:
@@ -61,7 +63,9 @@ class Bodies:
                         data += part
                         self._held += len(part)
                         self._refuse_too_long(len(data))
-                        limit.reschedule(began + _SECONDS + len(data) / _BYTES_PER_SECOND)
+                        if len(data) >= longer:
+                            limit.reschedule(began + _SECONDS + len(data) / _BYTES_PER_SECOND)
+                            longer = len(data) + _BYTES_PER_SECOND
             except TimeoutError:
                 raise BodyError(408, "The body comes too slowly.") from None
             encoding = request.headers.get("content-encoding", "")
@@ -83,6 +87,11 @@ def posted_batch(
 
     The first one decides which columns are learnt. BodyError or TableError if it is refused.
     """
+    columns = intake.columns
+    if kind is Format.ARROW and columns is not None and columns == Columns(columns.features):
+        values = plain_numbers(body, columns.features, options.max_rows)
+        if values is not None:
+            return Posted(key, values, b""), []
     while True:
         reader = opened(body, kind, options.reading, options.max_rows)
         columns, keep = intake.columns, intake.keep

@@ -45,7 +45,7 @@ class Recent:
         """Add rows (n, d) that were learnt, the last of which has a number, and their events."""
         n, d = values.shape
         most = max(1, min(_AT_ONCE, _NUMBERS // max(d, 1)))
-        chosen = np.arange(n) if n <= most else np.linspace(0, n - 1, most).astype(np.int64)
+        chosen = np.arange(n) if n <= most else np.arange(most) * (n - 1) // max(most - 1, 1)
         sample = Sample(np.asarray(values[chosen], dtype=np.float64), last - n + 1 + chosen)
         now = time.time()
         with self._lock:
