@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import logging
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -23,12 +22,13 @@ from spclust.live.posts.bodies import BodyError, format_of_type
 from spclust.live.posts.intake import Intake
 from spclust.live.posts.posted_rows import Bodies, ServiceOptions, posted_batch, rows_to_score
 from spclust.live.prometheus_metrics import CONTENT_TYPE, Metrics
+from spclust.live.refusals import Refusals, refusal
 from spclust.live.view.axes import PROJECTION, View
 from spclust.live.view.live_model import LiveModel
 from spclust.live.view.moment import Scored, scored
 from spclust.stream.access import BusyError
 from spclust.tables.formats import Format
-from spclust.tables.table_error import TableError, printable, sentence_of
+from spclust.tables.table_error import TableError, sentence_of
 
 _PAGE = Path(__file__).parent / "page"
 _SMALL = 2_000_000  # bytes of a body that the event loop parses itself
@@ -37,8 +37,6 @@ _POLL = 0.25  # seconds between two checks for events
 MOST_READERS = 64  # of the page, and as many of events
 LONGEST_KEY = 255
 _NUMBER = re.compile(r"[0-9]{1,18}")
-
-logger = logging.getLogger("spclust.live")
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -52,6 +50,7 @@ class Service:
         self._bodies = Bodies(options.max_body)
         self._event_readers = 0
         self.resuming, self.stopping = False, False
+        self._refusals = Refusals()
         routes = {
             "/learn": (self.learn, "POST"),
             "/score": (self.score, "POST"),
@@ -94,13 +93,13 @@ class Service:
             try:
                 response = await endpoint(request)
             except BodyError as error:
-                response = _logged_refusal(request, error.status, str(error))
+                response = self._refusals.answer(request, error.status, str(error))
             except TableError as error:
-                response = _logged_refusal(request, 422, sentence_of(error))
+                response = self._refusals.answer(request, 422, sentence_of(error))
             except BusyError:
-                response = _refusal(503, "The model is busy: try again in a second.")
+                response = refusal(503, "The model is busy: try again in a second.")
             except ClientDisconnect:
-                response = _refusal(400, "The body ended too early.")  # nobody reads it
+                response = refusal(400, "The body ended too early.")  # nobody reads it
             self.metrics.count(path, response.status_code)
             return response
 
@@ -243,11 +242,11 @@ class Service:
     async def readyz(self, request: Request) -> Response:
         """Whether it can be asked and posted to."""
         if self.stopping:
-            return _refusal(503, "This service is stopping.")
+            return refusal(503, "This service is stopping.")
         if self.resuming:
-            return _refusal(503, "The checkpoint is being read.")
+            return refusal(503, "The checkpoint is being read.")
         if self._intake is None and not self._live.prepared.has_learnt:
-            return _refusal(503, "Nothing was learnt yet.")
+            return refusal(503, "Nothing was learnt yet.")
         return Response("ready\n", media_type="text/plain")
 
     async def metrics_text(self, request: Request) -> Response:
@@ -270,18 +269,6 @@ class Service:
 def _require_few_readers(readers: int) -> None:
     if readers >= MOST_READERS:
         raise BodyError(503, f"{MOST_READERS} readers are connected, which is enough.")
-
-
-def _logged_refusal(request: Request, status: int, sentence: str) -> Response:
-    client = request.client.host if request.client else "?"
-    method, path = request.method, request.url.path
-    logger.warning("refused %s %s from %s: %.300s", method, path, client, printable(sentence))
-    return _refusal(status, sentence)
-
-
-def _refusal(status: int, sentence: str) -> Response:
-    headers = {"retry-after": "1"} if status == 503 else {}
-    return JSONResponse({"error": sentence}, status, headers=headers)
 
 
 def _scored_response(found: Scored, accept: str) -> Response:
