@@ -102,10 +102,13 @@ def main(path, *arguments):
         serve(path, *arguments)()
         return
     status = ask(path, *arguments)
+    # When Python ends it takes its handlers away: a signal then would be how this process ended.
+    signal.pthread_sigmask(signal.SIG_BLOCK, HANDED_ON)
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         if number != signal.SIGKILL:
             signal.signal(number, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
         os.kill(os.getpid(), number)
     sys.exit(os.WEXITSTATUS(status))
 
