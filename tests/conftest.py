@@ -23,6 +23,7 @@ settings.load_profile("spclust")
 # What `make check` leaves out: tests that start other processes or take more than a second or two.
 # Of every package something is left.
 SLOW = (
+    "tests/site/",
     "tests/spark/",
     "tests/reproduce/test_command.py",
     "tests/command/checkpoints/",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spclust.tables.chunks import Columns
+from spclust.tables.chunks import Columns, without_columns
 from spclust.tables.ndjson_reader import line_by_line
 from spclust.tables.text.good_lines import features_and_times
 
@@ -87,3 +87,8 @@ def test_any_number_of_columns(width):
     data = json.dumps(row).encode() + b"\n"
     assert (features_and_times(data, Columns(names)) is None) == (width > 256)
     assert line_by_line(data, Columns(names))[0].tolist() == [[1.0] * width]
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2**20, 2**20 + 1])
+def test_a_table_without_columns_has_rows(rows):
+    assert without_columns(rows).shape == (rows, 0)

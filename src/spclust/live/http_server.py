@@ -58,9 +58,9 @@ class _JoinedWrites:
         self._parts.append(data)
 
     def _send(self) -> None:
-        if self._parts:
-            self._transport.write(b"".join(self._parts))
-            self._parts.clear()
+        parts, self._parts = self._parts, []
+        if parts:
+            self._transport.write(b"".join(parts))
 
     def close(self) -> None:
         self._send()

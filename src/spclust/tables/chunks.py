@@ -10,6 +10,9 @@ import pyarrow as pa
 
 from spclust.array_types import Booleans, Floats, Integers
 
+# Parts of it are used: to make such a table releases the GIL, for which a thread then has to wait.
+_NO_COLUMNS = pa.table({"": pa.nulls(1 << 20)}).select([])
+
 
 class Columns(NamedTuple):
     """Columns to read."""
@@ -152,3 +155,10 @@ def _contents(array: pa.StringArray) -> Iterator[tuple[str, Any]]:
     yield "missing cells", array.is_null().to_numpy(zero_copy_only=False)
     yield "lengths", np.diff(ends)
     yield "text", memoryview(text or b"")[ends[0] : ends[-1]]
+
+
+def without_columns(rows: int) -> pa.Table:
+    """A table that has rows, and no columns."""
+    if rows <= len(_NO_COLUMNS):
+        return _NO_COLUMNS.slice(0, rows)
+    return pa.table({"": pa.nulls(rows)}).select([])

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from spclust.array_types import Floats
-from spclust.tables.chunks import BadRow, Chunk, Columns, Position
+from spclust.tables.chunks import BadRow, Chunk, Columns, Position, without_columns
 from spclust.tables.columns.json_cells import as_text, json_field
 from spclust.tables.columns.time_column import with_times
 from spclust.tables.text.good_lines import features_and_times, lines_of
@@ -69,7 +69,7 @@ class NdjsonReader:
         if found is not None:
             values, table = found
             rows, bad = len(values), list[BadRow]()
-            good, extra = np.arange(rows), pa.table({"": pa.nulls(rows)}).select([])
+            good, extra = np.arange(rows), without_columns(rows)
         else:
             values, good, table, bad, rows = line_by_line(block.data, columns)
             extra, table = table.select(list(columns.extra)), as_text(table)

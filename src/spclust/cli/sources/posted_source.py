@@ -10,16 +10,12 @@ from spclust.cli.sources.source import ChosenColumns
 from spclust.live.posts.bodies import NAME
 from spclust.live.posts.intake import Accepted, Intake
 from spclust.tables.batches import Batch
-from spclust.tables.chunks import Columns, Position
+from spclust.tables.chunks import Columns, Position, without_columns
 from spclust.tables.columns.json_cells import joined
 from spclust.tables.readers import extra_columns, split_names
 from spclust.tables.table_error import TableError, shortened
 
 _POLL = 0.2  # seconds between two checks whether to go on waiting
-
-# A table without columns that has rows. To make one would release the GIL, for which the learner
-# then has to wait while requests are read.
-_NO_COLUMNS = pa.table({"": pa.nulls(1 << 20)}).select([])
 
 
 class PostedSource:
@@ -119,8 +115,5 @@ def _batch(accepted: list[Accepted], columns: Columns) -> Batch:
 
 def _extra(accepted: list[Accepted], columns: Columns) -> pa.Table:
     if not columns.extra:
-        rows = sum(len(each.posted.values) for each in accepted)
-        if rows <= len(_NO_COLUMNS):
-            return _NO_COLUMNS.slice(0, rows)
-        return pa.table({"": pa.nulls(rows)}).select([])
+        return without_columns(sum(len(each.posted.values) for each in accepted))
     return joined([pa.ipc.open_stream(e.posted.extra).read_all() for e in accepted])

@@ -55,7 +55,7 @@ class Bodies:
         if length.isdigit() and int(length) > most:
             raise BodyError(413, f"The body has {int(length):,} bytes: post at most {most:,}.")
         data, began = bytearray(), asyncio.get_running_loop().time()
-        longer = _BYTES_PER_SECOND  # bytes that are given more time
+        extended_at = _BYTES_PER_SECOND  # bytes, at which there is more time for the rest
         try:
             try:
                 async with asyncio.timeout_at(began + _SECONDS) as limit:
@@ -63,9 +63,9 @@ class Bodies:
                         data += part
                         self._held += len(part)
                         self._refuse_too_long(len(data))
-                        if len(data) >= longer:
+                        if len(data) >= extended_at:
                             limit.reschedule(began + _SECONDS + len(data) / _BYTES_PER_SECOND)
-                            longer = len(data) + _BYTES_PER_SECOND
+                            extended_at = len(data) + _BYTES_PER_SECOND
             except TimeoutError:
                 raise BodyError(408, "The body comes too slowly.") from None
             encoding = request.headers.get("content-encoding", "")
