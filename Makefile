@@ -54,19 +54,20 @@ lint: .venv/dev
 types: .venv/dev
 	$(BIN)/mypy
 
-# A worker more than cores: many tests wait for other processes.
-WORKERS := $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) + 1)" 2>/dev/null || echo 3)
+# Two workers more than cores: two have the tests that wait for other processes, which the quick
+# check leaves out.
+CORES := $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)))" 2>/dev/null || echo 2)
 # Threads of linear algebra would wait for each other, busily: all cores have a worker already.
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
-PYTEST = SCIPY_ARRAY_API=1 $(ONE_THREAD) $(BIN)/python -m pytest --numprocesses $(WORKERS)
+PYTEST = SCIPY_ARRAY_API=1 $(ONE_THREAD) $(BIN)/python -m pytest --numprocesses
 
 fast: .venv/dev
-	SPCLUST_EXAMPLES=0.1 $(PYTEST) -m 'not slow' tests
+	SPCLUST_EXAMPLES=0.1 $(PYTEST) $(CORES) -m 'not slow' tests
 
 # Half of the examples that tests state: `make test EXAMPLES=1` draws all of them.
 EXAMPLES := 0.5
 unit: collected
-	SPCLUST_EXAMPLES=$(EXAMPLES) $(PYTEST) --doctest-modules src tests
+	SPCLUST_EXAMPLES=$(EXAMPLES) $(PYTEST) $$(($(CORES) + 2)) --doctest-modules src tests
 
 # Once, before all workers collect the same: modules are compiled and assertions rewritten by one.
 collected: .venv/dev

@@ -105,32 +105,32 @@ KERNELS = "tests/state/test_kernels.py"  # each of these compiles a kernel that 
 COMMANDS = (  # these fork programs from one process that has imported everything
     "tests/command/checkpoints/test_resumed_runs.py",
     "tests/command/test_pipes.py",
-    "tests/command/test_rotation.py",
     "tests/command/test_terminal.py",
     "tests/command/test_tour.py",
     "tests/command/test_bad_input.py::test_an_endless_stream",
     "tests/command/test_bad_input.py::test_a_command_that_needs_pyarrow",
     "tests/command/test_bad_input.py::test_reproduce_says",
 )
-PROGRAMS = (  # these start programs, which take long
-    "tests/spark/test_failures.py",
-    "tests/reproduce/test_command.py",
-    COMMANDS[0],
-    "tests/live/attacks/",  # these have a service for all tests of a file or a folder
+# These start clusters, services and brokers, and mostly wait for them. Two processes do that, from
+# the first minute on, while two others compute.
+SPARK = ("tests/spark/",)
+SERVERS = (
+    "tests/brokers/",
+    "tests/command/test_rotation.py",
+    "tests/live/attacks/",
     "tests/live/http/",
     "tests/live/test_kills.py",
     "tests/live/test_page.py",
-    "tests/brokers/test_kills.py",  # and these brokers
-    "tests/brokers/test_topics.py",
-    "tests/brokers/test_waiting.py",
-    "tests/spark/test_java.py",
+)
+PROGRAMS = (  # these start programs, which take long
+    "tests/reproduce/test_command.py",
+    COMMANDS[0],
     "tests/jit/test_first_fit.py",
     "tests/jit/test_compilation.py",
 )
-LONGEST = "tests/spark/"
 # At the end, one of these would be waited for.
 LONG = ("tests/tracking/test_comparison.py", "tests/test_work.py")
-GROUPS = (*PROGRAMS, LONGEST, "tests/test_glossary.py", "tests/test_walkthrough.py")
+GROUPS = (*PROGRAMS, "tests/test_glossary.py", "tests/test_walkthrough.py")
 # Files of these folders compile parts of kernels for themselves, anew in each process.
 OF_PARTS = ("tests/algorithm/", "tests/covariance/", "tests/numerics/")
 TESTS_BEFORE_PROGRAMS = 100  # in which the other kernels are compiled
@@ -140,8 +140,9 @@ def group_of(nodeid):
     """What a test begins with that belongs to a group, or the test itself."""
     if nodeid.startswith(OF_PARTS):
         return nodeid.split("::")[0]
-    if nodeid.startswith(COMMANDS):
-        return COMMANDS[0]
+    for starts in (COMMANDS, SPARK, SERVERS):
+        if nodeid.startswith(starts):
+            return starts[0]
     return next((start for start in GROUPS if nodeid.startswith(start)), nodeid)
 
 
@@ -149,14 +150,15 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.nodeid.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
-    longest = [item for item in items if group_of(item.nodeid) == LONGEST]
+    waiting = [item for item in items if item.nodeid.startswith((*SPARK, *SERVERS))]
+    waiting.sort(key=lambda item: not item.nodeid.startswith(SPARK))
     programs = [item for item in items if group_of(item.nodeid) in PROGRAMS]
     programs.sort(key=lambda item: PROGRAMS.index(group_of(item.nodeid)))
-    others = [item for item in items if group_of(item.nodeid) not in (*PROGRAMS, LONGEST)]
-    first = (KERNELS, *LONG)
-    others.sort(key=lambda item: [not item.nodeid.startswith(start) for start in first])
+    taken = {*waiting, *programs}
+    others = [item for item in items if item not in taken]
+    others.sort(key=lambda item: [not item.nodeid.startswith(start) for start in (KERNELS, *LONG)])
     at = TESTS_BEFORE_PROGRAMS
-    items[:] = [*longest, *others[:at], *programs, *others[at:]]
+    items[:] = [*waiting, *others[:at], *programs, *others[at:]]
 
 
 def pytest_collection_finish():
