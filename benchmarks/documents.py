@@ -141,7 +141,11 @@ def main() -> int:
         name, text = page.relative_to(ROOT).as_posix(), page.read_text(encoding="utf-8")
         try:
             new, changes = rewritten(text)
-        except (KeyError, FileNotFoundError) as error:
+        except FileNotFoundError as error:
+            print(f"{name}: {Path(error.filename).stem} is not stored", file=sys.stderr)
+            missing = True
+            continue
+        except KeyError as error:
             print(f"{name}: no stored result has {error}", file=sys.stderr)
             missing = True
             continue

@@ -198,10 +198,14 @@ def test_cells_must_have_a_number_for_each_term():
         quoted(TEXT.replace("0.9 (4)", "0.9"))
 
 
-def test_figures_that_are_not_stored_are_named(tmp_path, results, monkeypatch, capsys):
+def test_figures_that_are_not_stored_are_named(results, monkeypatch, capsys):
     page = results / "page.md"
-    page.write_text(TEXT.replace("h = 3", "h = 4"), encoding="utf-8")
     monkeypatch.setattr(documents, "ROOT", results)
     monkeypatch.setattr(documents, "pages", lambda: [page])
+    page.write_text("1<!-- bench: no such figure -->", encoding="utf-8")
     assert documents.main() == 1
-    assert "page.md: no stored result has" in capsys.readouterr().err
+    page.write_text("1<!-- made_up: B -->", encoding="utf-8")
+    assert documents.main() == 1
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "page.md: no stored result has 'no such figure'"
+    assert second == "page.md: made_up is not stored"
