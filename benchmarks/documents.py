@@ -24,7 +24,7 @@ NUMBER = r"\d(?:[\d,]*\d)?(?:\.\d+)?"
 MARKED = re.compile(rf"({NUMBER})<!--\s*([\w-]+):\s*(.+?)\s*-->", re.S)
 TABLE = re.compile(r"<!--\s*cells:\s*((?:(?!-->).)+?)\s*-->\n((?:\|[^\n]*(?:\n|$))+)", re.S)
 IN_CELL = re.compile(rf"(?<![\w.,]){NUMBER}(?!\w)")
-ROUNDED = 3  # digits of a whole number that ends with zeros
+ROUNDED = 3  # digits of a whole number that ends with zeros, at least
 MADE = ("reproduction.md",)  # by its own benchmark, as a whole
 
 
@@ -99,15 +99,14 @@ def value(benchmark: str, term: str, folder: Path = stored.FOLDER) -> float:
 def agrees(written: str, exact: float) -> bool:
     """True if the exact value, rounded to the digits that are written, is what is written.
 
-    Zeros at the end of a whole number are no digits, up to 5 % of it: 60 may be 58, 10 not 9.
+    Zeros at the end of a whole number are no digits after the third: 2,540,000 may be 2,543,210.
     """
     number = Decimal(written.replace(",", ""))
-    off, half = abs(Decimal(repr(exact)) - number), Decimal("0.5")
     exponent = int(number.as_tuple().exponent)
-    if exponent == 0 and number:
-        zeros = len(str(number)) - len(str(number).rstrip("0"))
-        return off <= max(half, min(half.scaleb(zeros), number / 20))
-    return off <= half.scaleb(exponent)
+    if exponent == 0:
+        digits = str(number)
+        exponent = max(0, len(digits) - max(ROUNDED, len(digits.rstrip("0"))))
+    return abs(Decimal(repr(exact)) - number) <= Decimal("0.5").scaleb(exponent)
 
 
 def updated(written: str, exact: float) -> str:
