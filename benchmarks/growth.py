@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +66,7 @@ def first_and_last(kind: str, d: int, n: int = 4000) -> tuple[float, float]:
     """Microseconds of a point among the first and the last tenth of 20 Gaussians, N = 50."""
     rng = np.random.default_rng(d)
     points = 10.0 * rng.normal(size=(20, d))[rng.integers(20, size=n)] + rng.normal(size=(n, d))
-    params = {"covariance_type": kind, "scale": math.sqrt(d), "eps": 0.95}
+    params: dict[str, Any] = {"covariance_type": kind, "scale": math.sqrt(d), "eps": 0.95}
     SPC(50, **params).partial_fit(points[:100])  # compiles
     spc, times = SPC(50, **params), []
     for part in np.array_split(points, 10):
