@@ -115,7 +115,7 @@ def updated(written: str, exact: float) -> str:
         return written
     digits = written.replace(",", "")
     decimals = len(digits.partition(".")[2])
-    if not decimals and digits.endswith("0"):
+    if not decimals and digits.endswith("0") and exact >= 10**ROUNDED:
         exact = float(f"{exact:.{max(ROUNDED, len(digits.rstrip('0')))}g}")
     text = f"{exact:,.{decimals}f}"
     return text if "," in written or len(digits) < len("1000") else text.replace(",", "")
