@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,20 @@ def cost(kind: str, d: int) -> Cost:
     stream = spc._stream
     assert isinstance(stream, Stream)  # the mode of the paper
     return Cost(kind, d, 1e6 * best, stream.structures.memory.nbytes + stream.scratch.memory.nbytes)
+
+
+def first_and_last(kind: str, d: int, n: int = 4000) -> tuple[float, float]:
+    """Microseconds of a point among the first and the last tenth of 20 Gaussians, N = 50."""
+    rng = np.random.default_rng(d)
+    points = 10.0 * rng.normal(size=(20, d))[rng.integers(20, size=n)] + rng.normal(size=(n, d))
+    params: dict[str, Any] = {"covariance_type": kind, "scale": math.sqrt(d), "eps": 0.95}
+    SPC(50, **params).partial_fit(points[:100])  # compiles
+    spc, times = SPC(50, **params), []
+    for part in np.array_split(points, 10):
+        started = time.perf_counter()
+        spc.partial_fit(part)
+        times.append(1e6 * (time.perf_counter() - started) / len(part))
+    return times[0], times[-1]
 
 
 def costs(dimensions: tuple[int, ...] = DIMENSIONS) -> Iterator[Cost]:

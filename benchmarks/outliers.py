@@ -203,6 +203,29 @@ def _cell(values: list[float] | None) -> str:
     return "missing" if values is None else f"{np.mean(values):.3f} ± {np.std(values):.3f}"
 
 
+def figures(records: list[dict[str, Any]]) -> dict[str, float]:
+    """Means and deviations; the least and most cost of each method, also relative to SPC's."""
+    found: dict[str, float] = {}
+    for one in records:
+        for measure in ("auc", "precision") if "us" in one else ():
+            key = f"{one['protocol']}/{one['case']}/{one['method']}/{measure}"
+            found[key] = float(np.mean(one[measure]))
+            found[f"{key}, deviation"] = float(np.std(one[measure]))
+    cost = {
+        (one["method"], one["case"]): float(np.median(one["us"]))  # the first one may compile
+        for one in records
+        if one.get("protocol") == "stream" and "us" in one
+    }
+    for method in dict.fromkeys(method for method, _ in cost):
+        own = {case: us for (name, case), us in cost.items() if name == method}
+        ratios = [us / cost["SPC", case] for case, us in own.items() if ("SPC", case) in cost]
+        for what, values in (("us", list(own.values())), ("cost to that of SPC", ratios)):
+            if values:
+                found[f"stream/{method}/{what}, least"] = min(values)
+                found[f"stream/{method}/{what}, most"] = max(values)
+    return found
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -225,14 +248,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     content = {"machine": machine.describe(), "seeds": chosen.seeds, "records": records}
     chosen.out.write_text(json.dumps(content, indent=1))
     if chosen.store:
-        figures = {
-            f"{one['protocol']}/{one['case']}/{one['method']}/{measure}": float(mean)
-            for one in records
-            for measure in ("auc", "precision", "us")
-            if one.get(measure)
-            for mean in [np.mean(one[measure])]
-        }
-        stored.store("outliers", figures, chosen)
+        stored.store("outliers", figures(records), chosen)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ reads from each cache), counts the operations and bytes that a point needs, and 
 the measured time of a point. `docs/explanation/speed.md` explains the table.
 """
 
+import argparse
 import time
 from collections.abc import Callable
 
@@ -13,6 +14,7 @@ from numba import njit
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks import stored
 from benchmarks.streams import STREAMS
 from spclust import SPC
 from spclust.numerics.eight import load, same, smallest_of
@@ -102,7 +104,12 @@ def learnt(name: str) -> tuple[float, int]:
 
 def main() -> None:
     """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.roofline", description=__doc__)
+    stored.add_option(parser)
+    options = parser.parse_args()
     flops, bandwidth = peaks()
+    figures = {"peak/GFLOP/s": flops / 1e9}
+    figures |= {f"peak/{cache}, GB/s": rate / 1e9 for cache, rate in bandwidth.items()}
     console = Console()
     console.print(
         f"One core, at its best: {flops / 1e9:.0f} GFLOP/s, "
@@ -115,17 +122,20 @@ def main() -> None:
         taken, grown = learnt(name)
         operations, bytes_read = needs(stream.dimensions, grown)
         cache = "L1" if bytes_read < 24_000 else "L2"
-        table.add_row(
-            name,
-            str(grown),
-            f"{operations / 1e3:.1f}",
-            f"{operations / flops * 1e6:.2f}",
-            f"{bytes_read / 1e3:.0f}",
-            cache,
-            f"{bytes_read / bandwidth[cache] * 1e6:.2f}",
-            f"{taken * 1e6:.2f}",
-        )
+        row = {
+            "grown": grown,
+            "kflop": operations / 1e3,
+            "operations, us": operations / flops * 1e6,
+            "kB": bytes_read / 1e3,
+            "reading, us": bytes_read / bandwidth[cache] * 1e6,
+            "us": taken * 1e6,
+        }
+        figures |= {f"{name}/{what}": value for what, value in row.items()}
+        cells = [f"{value:.3g}" for value in row.values()]
+        table.add_row(name, *cells[:4], cache, *cells[4:])
     console.print(table)
+    if options.store:
+        stored.store("roofline", figures, options)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.metrics import normalized_mutual_info_score
 
+from benchmarks import stored
 from spclust import SPC
 from spclust.auto.clusters.stability import stability
 from spclust.stream.automatic_stream import AutomaticStream
@@ -26,6 +27,7 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("--seed", type=int, default=0, help="of the order of rows")
+    stored.add_option(parser)
     options = parser.parse_args()
     table = Table("set", "stability", "NMI", "told")
     told: dict[bool, list[float]] = {True: [], False: []}
@@ -41,9 +43,13 @@ def main() -> None:
         share = stability(stream.structures)
         table.add_row(file.stem, f"{share:.2f}", f"{score:.2f}", "unstable" if unstable else "")
     Console().print(table)
+    figures = dict[str, float]()
     for unstable, scores in told.items():
         what = "told to be unstable" if unstable else "others"
         print(f"{len(scores)} {what}: mean NMI {np.mean(scores):.2f}")
+        figures |= {f"{what}/sets": len(scores), f"{what}/NMI": float(np.mean(scores))}
+    if options.store:
+        stored.store("stability", figures, options)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 `--store` of a benchmark writes docs/results/NAME.json: command, date, machine, versions, parameters
 and figures. A number in a document names its figure in a comment behind it, which readers do not
-see: 0.38<!-- bench: SPC/2-D/50/batch 10,000 -->. `tests/test_document_figures.py` compares them.
+see: 0.38<!-- bench: SPC/2-D/50/batch 10,000 -->. `benchmarks/documents.py` rewrites them.
 """
 
 import argparse
@@ -60,8 +60,8 @@ def _command(arguments: Sequence[str]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Path):
-        return value.name if value.is_absolute() else value.as_posix()
+    if isinstance(value, str | Path):
+        return Path(value).name if Path(value).is_absolute() else str(value)
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
     return value

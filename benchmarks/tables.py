@@ -16,6 +16,7 @@ from sklearn import datasets
 from sklearn.cluster import KMeans
 from sklearn.metrics import normalized_mutual_info_score
 
+from benchmarks import stored
 from spclust import SPC
 from spclust.array_types import Floats, Integers
 
@@ -27,7 +28,8 @@ def tables(folder: Path | None) -> Iterator[tuple[str, Floats, Integers]]:
     from river.datasets import ImageSegments, Phishing
 
     for name in ("digits", "iris", "wine", "breast_cancer"):
-        yield name, *getattr(datasets, f"load_{name}")(return_X_y=True)
+        X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+        yield name.replace("_", " "), X, y
     for stream in (ImageSegments(), Phishing()):
         rows, classes = zip(*stream, strict=True)
         X = np.array([[float(value) for value in row.values()] for row in rows])
@@ -58,20 +60,30 @@ def main() -> None:
     """Measure all tables, and print one."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tables", description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?", metavar="FOLDER")
+    stored.add_option(parser)
+    options, figures = parser.parse_args(), dict[str, float]()
     table = Table("table", "rows", "features", "classes", "SPC()", "clusters", "k-means told k")
     pairs = []
-    for name, X, y in tables(parser.parse_args().folder):
+    for name, X, y in tables(options.folder):
         deviation = X.std(axis=0)
         one_unit = name == "digits"
         scaled = X if one_unit else X / np.where(deviation > 0.0, deviation, 1.0)
         (score, clusters), other = measured(X, y), by_k_means(scaled, y)
         pairs.append((score, other))
-        about = (str(len(X)), str(X.shape[1]), str(len(np.unique(y))))
+        about = (len(X), X.shape[1], len(np.unique(y)))
+        figures |= dict(
+            zip((f"{name}/{what}" for what in ("rows", "features", "classes")), about, strict=True)
+        )
+        figures |= {f"{name}/clusters {i}": found for i, found in enumerate(clusters, 1)}
+        figures |= {f"{name}/SPC()": score, f"{name}/k-means told k": other}
         found = ", ".join(map(str, clusters))
-        table.add_row(name, *about, f"{score:.2f}", found, f"{other:.2f}")
+        table.add_row(name, *map(str, about), f"{score:.2f}", found, f"{other:.2f}")
     ours, theirs = np.mean(pairs, axis=0)
     table.add_row("mean", "", "", "", f"{ours:.2f}", "", f"{theirs:.2f}")
     Console().print(table)
+    if options.store:
+        figures |= {"mean/SPC()": float(ours), "mean/k-means told k": float(theirs)}
+        stored.store("tables", figures, options)
 
 
 if __name__ == "__main__":

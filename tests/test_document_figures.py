@@ -1,28 +1,23 @@
-"""Numbers in the documents are those that benchmarks stored, or are listed as having no source.
+"""Numbers in the documents are those that benchmarks stored, or nothing that a machine measures.
 
-`0.38<!-- bench: SPC/2-D/50/batch 10,000 -->`: the number is the figure of that name in
-docs/results/bench.json, rounded as it is written. `a over b` is a quotient, `a times 1e-6` has
-another unit. docs/results/unsourced.toml lists benchmarks whose results are not stored yet,
-measured numbers without a source, with the command that measures them, and numbers that only look
-measured, with the reason.
+`benchmarks/documents.py` says how a number names its source. docs/results/unsourced.toml lists
+numbers that only look measured, with the reason.
 """
 
 import json
+import math
 import re
 import tomllib
-from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
 import pytest
-from benchmarks import reproduction, stored
+from benchmarks import documents, reproduction, stored
+from benchmarks.documents import NUMBER, ROOT, agrees, pages, quoted, rewritten, updated, value
 
 from spclust.experiments.reproduction import report
 
-ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "docs" / "results"
-NUMBER = r"\d[\d,]*(?:\.\d+)?"
-MARKED = re.compile(rf"({NUMBER})<!--\s*([\w-]+):\s*(.+?)\s*-->", re.S)
+RESULTS = stored.FOLDER
 UNITS = (
     r"microseconds|milliseconds|seconds|minutes|hours|us|ms|s|kB|MB|GB|TB|%|times|GFLOP/s|GB/s|"
     r"(?:million |thousand )?(?:rows|points|messages|lines)(?: a second|/s)"
@@ -30,56 +25,27 @@ UNITS = (
 MEASURED = re.compile(rf"(?<![\w.,^(=-])({NUMBER})\s?({UNITS})(?![\w/])")
 SCORE = re.compile(r"\b(NMI|ARI|AUC|purity)(?: of)? (\d?\.\d+|1\.0+)")
 CELL = re.compile(r"(?<=\|) *(\d*\.\d+) *(?=\|)")
-MADE = ("reproduction.md",)  # compared as a whole
 
 
-def pages():
-    found = [ROOT / "README.md", ROOT / "benchmarks" / "README.md", *ROOT.glob("docs/**/*.md")]
-    return [page for page in found if page.name not in MADE]
+def without_sources(text):
+    """The text without the numbers that name their source, and without comments."""
+    parts, end = [], 0
+    for one in quoted(text):
+        parts.append(text[end : one.start])
+        end = one.end
+    return re.sub(r"<!--.*?-->", "", " ".join([*parts, text[end:]]), flags=re.S)
 
 
-def words(page):
+def words(text):
     """The text without code, with white space as one space outside of tables."""
-    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
     text = re.sub(r"`[^`]*`", "`code`", text)
     return re.sub(r" +", " ", re.sub(r"(?<![|\n])\n(?![\n|])", " ", text))
 
 
-@cache
-def figures(name):
-    content = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
-    assert {"command", "date", "machine", "parameters", "figures"} <= set(content)
-    return content["figures"]
-
-
-def value(name, term):
-    """The value of `a`, `a over b` or either `times` a factor."""
-    term, _, factor = term.partition(" times ")
-    above, _, below = term.partition(" over ")
-    found = figures(name)
-    return found[above] / (found[below] if below else 1.0) * float(factor or 1.0)
-
-
-def agrees(written, exact):
-    """True if the exact value, rounded to the digits that are written, is what is written.
-
-    Zeros at the end of a whole number are no digits: 60 may be 58.
-    """
-    number = Decimal(written.replace(",", ""))
-    exponent = number.as_tuple().exponent
-    if exponent == 0 and number:
-        exponent = len(str(number)) - len(str(number).rstrip("0"))
-    unit = Decimal(1).scaleb(exponent)
-    return abs(Decimal(repr(exact)) - number) <= unit / 2
-
-
-def marked(text):
-    return MARKED.findall(text)
-
-
 def looking_measured(text):
     """Numbers with a unit, scores and decimal cells that have no source, as they are written."""
-    text = re.sub(r"<!--.*?-->", "", MARKED.sub(" ", text), flags=re.S)
+    text = words(without_sources(text))
     found = [f"{number} {unit}" for number, unit in MEASURED.findall(text)]
     found += [f"{score} {number}" for score, number in SCORE.findall(text)]
     lines = [line for line in text.splitlines() if line.startswith("|")]
@@ -87,30 +53,25 @@ def looking_measured(text):
 
 
 @cache
-def unsourced():
-    """Benchmarks to run, by name, with the command; groups of numbers, each with the reason."""
+def listed():
+    """Numbers that only look measured."""
     content = tomllib.loads((RESULTS / "unsourced.toml").read_text(encoding="utf-8"))
     groups = content["group"]
     assert all(set(group) == {"why", "numbers"} and len(group["why"]) > 20 for group in groups)
-    return content["to_run"], groups
+    return [number for group in groups for number in group["numbers"]]
 
 
 def sources():
     """(page, number, benchmark, term) of all numbers that name their source."""
     for page in pages():
-        for number, name, term in marked(page.read_text(encoding="utf-8")):
-            yield page.relative_to(ROOT).as_posix(), number, name, " ".join(term.split())
+        for one in quoted(page.read_text(encoding="utf-8")):
+            yield page.relative_to(ROOT).as_posix(), one.number, one.benchmark, one.term
 
 
 def test_numbers_are_those_of_the_stored_results():
-    to_run, _ = unsourced()
-    for page, number, name, term in sources():
-        if (RESULTS / f"{name}.json").is_file():
-            assert name not in to_run, f"{name} is stored: take it from the list"
-            exact = value(name, term)
-            assert agrees(number, exact), f"{page}: {number} is {exact:.6g} in {name}, {term}"
-        else:
-            assert name in to_run, f"{page}: {name} is neither stored nor listed as to be run"
+    for page, number, benchmark, term in sources():
+        exact = value(benchmark, term)
+        assert agrees(number, exact), f"{page}: {number} is {exact:.6g} in {benchmark}, {term}"
 
 
 def test_one_figure_is_written_in_one_way():
@@ -120,18 +81,23 @@ def test_one_figure_is_written_in_one_way():
         assert number == first[0], f"{source}: {number} in {page}, {first[0]} in {first[1]}"
 
 
+def test_stored_results_are_quoted():
+    names = {path.stem for path in RESULTS.glob("*.json")} - {"reproduction"}
+    assert names == {benchmark for _, _, benchmark, _ in sources()}
+
+
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_what_looks_measured_has_a_source_or_is_listed(page):
-    listed = {number for group in unsourced()[1] for number in group["numbers"]}
-    missing = [number for number in looking_measured(words(page)) if number not in listed]
+    found = looking_measured(page.read_text(encoding="utf-8"))
+    missing = [number for number in found if number not in listed()]
     assert missing == [], "give them a source, or list them in docs/results/unsourced.toml"
 
 
 def test_the_list_has_nothing_that_no_page_has():
-    there = {number for page in pages() for number in looking_measured(words(page))}
-    listed = [number for group in unsourced()[1] for number in group["numbers"]]
-    assert [number for number in listed if number not in there] == []
-    assert len(listed) == len(set(listed))
+    texts = [page.read_text(encoding="utf-8") for page in pages()]
+    there = {number for text in texts for number in looking_measured(text)}
+    assert [number for number in listed() if number not in there] == []
+    assert len(listed()) == len(set(listed()))
 
 
 def test_the_page_of_the_reproduction_is_made_of_its_results():
@@ -148,8 +114,11 @@ def test_the_page_of_the_reproduction_is_made_of_its_results():
     [
         ("0.38", 0.384, True),
         ("0.38", 0.386, False),
-        ("60", 57.6, True),
-        ("61", 60.4, False),
+        ("60", 59.6, True),
+        ("60", 58.0, False),
+        ("2,540,000", 2543210.0, True),
+        ("2,500,000", 2543210.0, False),
+        ("10", 9.2, False),
         ("1,024", 1024.3, True),
         ("1.0", 0.94, False),
         ("0", 0.4, True),
@@ -159,19 +128,86 @@ def test_rounding(written, exact, same):
     assert agrees(written, exact) == same
 
 
-def test_numbers_are_found_and_sources_are_read(tmp_path, monkeypatch):
-    text = (
-        "a point costs 0.38<!-- bench: SPC/2-D --> microseconds, 61<!-- bench: B over\nSPC/2-D -->"
-        " times less; it takes 7 s, NMI 0.9, 100 points\n| a | 0.26 | 30 |\n"
-    )
-    assert marked(text)[0] == ("0.38", "bench", "SPC/2-D")
-    assert looking_measured(text) == ["7 s", "NMI 0.9", "0.26"]
-    monkeypatch.setattr("tests.test_document_figures.RESULTS", tmp_path)
+@pytest.mark.parametrize(
+    ("written", "exact", "new"),
+    [
+        ("0.38", 0.384, "0.38"),
+        ("0.38", 1.3, "1.30"),
+        ("10", 9.2, "9"),
+        ("60", 74.6, "75"),
+        ("40", 41.48, "41"),
+        ("61", 60.4, "60"),
+        ("980", 1016.7, "1,020"),
+        ("2,600,000", 2543210.0, "2,540,000"),
+        ("1024", 2048.4, "2048"),
+    ],
+)
+def test_numbers_are_updated_with_their_digits(written, exact, new):
+    assert updated(written, exact) == new
+    assert agrees(new, exact)
+
+
+TEXT = """a point costs 0.38<!-- made_up: SPC/2-D --> microseconds, 61<!-- made_up: B over
+SPC/2-D --> times less; it takes 7 s, NMI 0.9, 100 points
+
+<!-- cells: made_up: {row}/{column} & {row}/wrong | -->
+| | births | |
+|---|---|---|
+| `h = 3` | 0.9 (4) | 0.26 |
+| h = 5 | | 30 |
+"""
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.argv", ["/somewhere/benchmarks/__main__.py", "--store", "/data/x"])
-    made = {"SPC/2-D": 0.38, "B": 23.0, "none": float("nan")}
-    path = stored.store("made_up", made, {"rows": 3, "folder": Path("/data/x")}, tmp_path)
-    content = json.loads(path.read_text())
+    made = {"SPC/2-D": 0.4, "B": 23.0, "h = 3/births": 0.97, "h = 3/wrong": 12.0, "none": math.nan}
+    stored.store("made_up", made, {"rows": 3, "folder": Path("/data/x"), "data": "/d/y"}, tmp_path)
+    return tmp_path
+
+
+def test_results_are_stored_with_their_command(results):
+    content = json.loads((results / "made_up.json").read_text())
     assert content["command"] == "python -m benchmarks --store x"
-    assert content["parameters"] == {"rows": 3, "folder": "x"}
-    assert value("made_up", "B over SPC/2-D times 10") == pytest.approx(230 / 0.38)
+    assert content["parameters"] == {"rows": 3, "folder": "x", "data": "y"}
+    assert value("made_up", "B over SPC/2-D times 10", results) == pytest.approx(230 / 0.4)
     assert "none" not in content["figures"]
+
+
+def test_numbers_are_found_and_sources_are_read():
+    found = [(one.number, one.benchmark, one.term) for one in quoted(TEXT)]
+    assert found == [
+        ("0.38", "made_up", "SPC/2-D"),
+        ("61", "made_up", "B over SPC/2-D"),
+        ("0.9", "made_up", "h = 3/births"),
+        ("4", "made_up", "h = 3/wrong"),
+    ]
+    assert looking_measured(TEXT) == ["7 s", "NMI 0.9", "0.26"]
+
+
+def test_documents_are_rewritten_from_the_results(results):
+    new, changes = rewritten(TEXT, results)
+    assert "costs 0.40<!--" in new
+    assert "microseconds, 58<!--" in new  # 57.5
+    assert "| `h = 3` | 1.0 (12) | 0.26 |" in new
+    assert changes[0] == "0.38 -> 0.40 (made_up: SPC/2-D)"
+    assert len(changes) == 4
+    assert rewritten(new, results) == (new, [])
+
+
+def test_cells_must_have_a_number_for_each_term():
+    with pytest.raises(ValueError, match="has not 2 numbers"):
+        quoted(TEXT.replace("0.9 (4)", "0.9"))
+
+
+def test_figures_that_are_not_stored_are_named(results, monkeypatch, capsys):
+    page = results / "page.md"
+    monkeypatch.setattr(documents, "ROOT", results)
+    monkeypatch.setattr(documents, "pages", lambda: [page])
+    page.write_text("1<!-- bench: no such figure -->", encoding="utf-8")
+    assert documents.main() == 1
+    page.write_text("1<!-- made_up: B -->", encoding="utf-8")
+    assert documents.main() == 1
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "page.md: no stored result has 'no such figure'"
+    assert second == "page.md: made_up is not stored"

@@ -5,14 +5,14 @@ import json
 import numpy as np
 import pytest
 from benchmarks.quality import protocol, tasks
-from benchmarks.quality.__main__ import main
+from benchmarks.quality.__main__ import figures, main
 from benchmarks.quality.alteration import ALTERATIONS, Labelled, altered
 from benchmarks.quality.contestant import Contestant
 from benchmarks.quality.loda import Loda
 from benchmarks.quality.shapes import OUTLIERS, SHAPES, outliers, shape
 from benchmarks.quality.sources import QUICK, files, folder_of, group_of
 from benchmarks.quality.streams import KINDS, generated
-from benchmarks.quality.summary import grids, markdown, mean, reasons
+from benchmarks.quality.summary import VIEWS, grids, markdown, mean, reasons
 from sklearn.metrics import roc_auc_score
 
 MEET = {"crossing", "merging_splitting"}
@@ -176,6 +176,10 @@ def test_a_small_run_of_all_jobs(tmp_path, capsys, monkeypatch):
     assert scores["outlier", "SPCOutlierDetector()"]["ROC-AUC"][0] > 0.5
     assert {one["job"] for one in stored["records"]} == set(protocol.PROTOCOLS)
     assert (out / "quality.png").stat().st_size > 10_000
+    kept = figures(stored["records"])
+    assert kept["static/HDBSCAN/all"] > 0.5
+    assert kept["kinds/stationary/SPC()"] > 0.5
+    assert {key.partition("/")[0] for key in kept} == {view.key for view in VIEWS}
     assert "| SPC() |" in (out / "quality.md").read_text()
     assert "Streams" in capsys.readouterr().out
 

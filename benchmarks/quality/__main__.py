@@ -86,6 +86,16 @@ def write(records: list[Record], about: dict[str, Any], out: Path) -> list[Path]
     return [data, text, *([image] if draw(records, image) else [])]
 
 
+def figures(records: list[Record]) -> dict[str, float]:
+    """The numbers of all grids, by grid, row and column."""
+    return {
+        f"{grid.key}/{row[0]}/{head}": stored.number(cell)
+        for grid in grids(records)
+        for row in grid.rows
+        for head, cell in zip(grid.head[1:], row[1:], strict=True)
+    }
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, show and store."""
     options = parsed(arguments)
@@ -124,13 +134,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for line in reasons(records):
         console.print(line, markup=False)
     if options.store:
-        cells = [
-            (f"{grid.title}/{row[0]}/{head}", stored.number(cell))
-            for grid in grids(records)
-            for row in grid.rows
-            for head, cell in zip(grid.head[1:], row[1:], strict=True)
-        ]
-        stored.store("quality", dict(cells), options)
+        for job in options.jobs:
+            if own := [one for one in records if one["job"] in JOBS[job]]:
+                stored.store(f"quality_{job}", figures(own), options)
     files = write(records, about, options.out)
     console.print(f"{about['seconds']:.0f} s. Written: {', '.join(map(str, files))}")
     return 0 if len(texts) == len(options.contestant) else 1

@@ -35,6 +35,7 @@ class Mean(NamedTuple):
 class Grid(NamedTuple):
     """A table of texts."""
 
+    key: str  # in stored results
     title: str
     head: list[str]
     rows: list[list[str]]
@@ -43,6 +44,7 @@ class Grid(NamedTuple):
 class View(NamedTuple):
     """What one grid shows."""
 
+    key: str
     job: str
     title: str
     measure: str
@@ -54,26 +56,36 @@ class View(NamedTuple):
 
 def kind(one: Record) -> str:
     """Kind of a generated set: the first word of its name."""
-    return str(one["set"]).partition(" ")[0]
+    return str(one["set"]).partition(" ")[0].replace("_", " ")
 
 
 VIEWS = (
-    View("static", "Sets without time, rows in random order: NMI", "NMI", ("range", "ms/row")),
     View(
+        "static",
+        "static",
+        "Sets without time, rows in random order: NMI",
+        "NMI",
+        ("range", "ms/row"),
+    ),
+    View(
+        "stream",
         "stream",
         "Streams, each batch of 200 labelled before it is learnt: mean NMI of batches",
         "batch",
         ("window", "ms/row"),
     ),
-    View("stream", "Generated streams by kind: mean NMI of batches", "batch", (), kind, GENERATED,
-         upright=True),
-    View("outlier", "Outliers, each batch scored before it is learnt: ROC-AUC", "ROC-AUC",
-         ("ms/row",)),
-    View("robustness", "Generated streams, altered: mean NMI of batches", "batch"),
-    View("typicality", "Share of points 5 standard deviations outside with typicality below .5",
+    View("kinds", "stream", "Generated streams by kind: mean NMI of batches", "batch", (), kind,
+         GENERATED, upright=True),
+    View("outlier", "outlier", "Outliers, each batch scored before it is learnt: ROC-AUC",
+         "ROC-AUC", ("ms/row",)),
+    View("robustness", "robustness", "Generated streams, altered: mean NMI of batches", "batch"),
+    View("outside", "typicality",
+         "Share of points 5 standard deviations outside with typicality below .5",
          "outside below .5"),
-    View("typicality", "Median typicality of rows before they are learnt", "median inside"),
-    View("alarm", "Share of alarms on clean stationary streams; contamination is .01", "alarms"),
+    View("inside", "typicality", "Median typicality of rows before they are learnt",
+         "median inside"),
+    View("alarms", "alarm", "Share of alarms on clean stationary streams; contamination is .01",
+         "alarms"),
 )  # fmt: skip
 
 
@@ -131,8 +143,8 @@ def grid(records: Sequence[Record], view: View) -> Grid | None:
     head = ["", *groups, ALL, *view.extra]
     if view.upright:
         turned = [list(column) for column in zip(head, *rows, strict=True)]
-        return Grid(view.title, turned[0], turned[1:])
-    return Grid(view.title, head, rows)
+        return Grid(view.key, view.title, turned[0], turned[1:])
+    return Grid(view.key, view.title, head, rows)
 
 
 def parameter_grid(records: Sequence[Record]) -> Grid:
@@ -152,7 +164,7 @@ def parameter_grid(records: Sequence[Record]) -> Grid:
         if one["job"] not in jobs.setdefault(key, []):
             jobs[key].append(one["job"])
     lines = [[key[0], ", ".join(jobs[key]), text, key[1]] for key, text in texts.items()]
-    return Grid("Parameters", ["contestant", "jobs", "parameters", "given"], lines)
+    return Grid("parameters", "Parameters", ["contestant", "jobs", "parameters", "given"], lines)
 
 
 def reasons(records: Sequence[Record]) -> list[str]:

@@ -65,3 +65,19 @@ def test_no_method_of_the_benchmark_sees_a_row_before_it_scores_it():
 def test_the_scale_of_the_benchmark_is_the_median_gap_between_different_rows():
     X = np.array([[0.0], [0.0], [1.0], [3.0], [7.0]])
     assert benchmark.median_gap(X) == 1.5  # gaps 1, 1, 2, 4
+
+
+def test_figures_have_deviations_and_the_cost_beside_that_of_spc():
+    costs = {"SPC": {"a": 10.0, "b": 20.0}, "LOF": {"a": 30.0, "b": 40.0}}
+    records = [
+        {"protocol": "stream", "case": case, "method": method}
+        | {"auc": [0.8, 1.0], "precision": [0.5], "us": [us]}
+        for method, of_case in costs.items()
+        for case, us in of_case.items()
+    ]
+    found = benchmark.figures([*records, {"case": "c", "missing": "river is not installed"}])
+    assert found["stream/a/LOF/auc"] == pytest.approx(0.9)
+    assert found["stream/a/LOF/auc, deviation"] == pytest.approx(0.1)
+    assert found["stream/LOF/us, most"] == 40.0
+    assert found["stream/LOF/cost to that of SPC, least"] == 2.0
+    assert found["stream/LOF/cost to that of SPC, most"] == 3.0
