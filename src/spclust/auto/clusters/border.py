@@ -20,7 +20,9 @@ import numpy as np
 
 from spclust.array_types import Floats, Integers
 from spclust.jit.decorators import allocating, kernel, outlined
+from spclust.numerics.eight import LANES, if_below, load, same, smaller_of, store, sum_of
 from spclust.numerics.euclidean_distances import square_distance
+from spclust.numerics.powers import exponential_of_moderate
 from spclust.numerics.smallest import place_of_smallest
 
 RIPPLE = 0.04  # of a density: what the tiling by structures adds to a uniform one
@@ -126,8 +128,16 @@ def write_kernels(
 
     Modified in place: values.
     """
-    density = 0.0
-    for i in range(widths.size):
+    total, blocks = same(0.0), widths.size // LANES * LANES
+    for i in range(0, blocks, LANES):
+        x = 0.5 * load(distances, i) / load(widths, i)
+        far = same(_NEGLIGIBLE)
+        kernels = exponential_of_moderate(-1.0 * smaller_of(x, far)) * load(heights, i)
+        kernels = if_below(x, far, kernels, same(0.0))
+        store(kernels, values, i)
+        total += load(mass, i) * kernels
+    density = sum_of(total)
+    for i in range(blocks, widths.size):
         x = 0.5 * distances[i] / widths[i]
         values[i] = np.exp(-x) * heights[i] if x < _NEGLIGIBLE else 0.0
         density += mass[i] * values[i]

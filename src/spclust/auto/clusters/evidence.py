@@ -137,19 +137,24 @@ def separate_groups(
 
 @kernel
 def merge_groups(groups: Integers, placed: Placement, field: Field, rules: Rules) -> Integers:
-    """Labels (k,) after the least separate two groups (k,) were merged, until all are separate."""
+    """Labels (k,) after the least separate two groups (k,) were merged, until all are separate.
+
+    The border of two groups says how separate they are at least. The line takes longer: it is asked
+    for only if no other two groups may be less separate.
+    """
     k, many, mass = groups.size, 0, placed.mass
     labels = np.empty(k, np.int64)
     for i in range(k):
         labels[i] = groups[i]
         many = max(many, groups[i] + 1)
     # Infinite if two groups are separate.
-    ratio, valley = np.empty((many, many)), np.empty((many, many))
-    touching, masses = np.empty((many, many), np.bool_), np.empty(many)
+    ratio, open_share = np.empty((many, many)), np.empty((many, many))
+    passage, masses = np.empty((many, many), np.int64), np.empty(many)
+    touching, pending = np.empty((many, many), np.bool_), np.empty((many, many), np.bool_)
     for i in range(many):
         masses[i] = 0.0
         for j in range(many):
-            ratio[i, j], valley[i, j], touching[i, j] = np.inf, 1.0, False
+            ratio[i, j], open_share[i, j], touching[i, j] = np.inf, 1.0, False
     for i in range(k):
         if labels[i] >= 0:
             masses[labels[i]] += mass[i]
@@ -162,17 +167,26 @@ def merge_groups(groups: Integers, placed: Placement, field: Field, rules: Rules
         for i in range(many):
             for j in range(i):
                 if touching[i, j] and (changed < 0 or changed in (i, j)):
-                    ratio[i, j], valley[i, j] = judge(i, j, labels, placed, field, rules)
-                    touching[i, j] = valley[i, j] >= 0.0
-        least, a, b = np.inf, -1, -1
-        for i in range(many):
-            for j in range(i):
-                if ratio[i, j] < np.inf and ratio[i, j] <= least:
-                    least, a, b = ratio[i, j], i, j
-        if a < 0:
-            return labels
+                    found = judge_border(i, j, labels, placed, field, rules)
+                    ratio[i, j], open_share[i, j], passage[i, j] = found
+                    pending[i, j] = ratio[i, j] < np.inf
+        while True:
+            least, a, b = np.inf, -1, -1
+            for i in range(many):
+                for j in range(i):
+                    if ratio[i, j] < np.inf and ratio[i, j] <= least:
+                        least, a, b = ratio[i, j], i, j
+            if a < 0:
+                return labels
+            if not pending[a, b]:
+                break
+            at_border = least, open_share[a, b], passage[a, b]
+            ratio[a, b], open_share[a, b] = judge_line(
+                a, b, at_border, labels, placed, field, rules
+            )
+            pending[a, b] = False
         gone, into = (a, b) if masses[a] < masses[b] else (b, a)
-        stray = rules.strays and valley[a, b] < _EMPTY
+        stray = rules.strays and open_share[a, b] < _EMPTY
         changed = many if stray else into
         for i in range(k):
             if labels[i] == gone:
@@ -186,23 +200,41 @@ def merge_groups(groups: Integers, placed: Placement, field: Field, rules: Rules
 
 
 @allocating
-def judge(
+def judge_border(
     a: int, b: int, labels: Integers, placed: Placement, field: Field, rules: Rules
-) -> tuple[float, float]:
-    """How separate two groups are, infinite if enough to be two clusters; the density between them.
+) -> tuple[float, float, int]:
+    """How separate two groups are by their border, infinite if enough to be two clusters.
 
-    The second as a share of the lower peak; negative if they have no border.
+    And the density of its densest passage, as a share of the lower peak, and that passage.
+    """
+    border, share, passage = border_separation(a, b, labels, placed.mass, field, rules.chosen)
+    if placed.z.shape[1] == 1:  # the border is a place on the line, which decides
+        return 0.0, share, passage
+    if rules.by_border and border > rules.limit and share < _OPEN:
+        return np.inf, share, passage
+    return border, share, passage
+
+
+@allocating
+def judge_line(
+    a: int,
+    b: int,
+    at_border: tuple[float, float, int],
+    labels: Integers,
+    placed: Placement,
+    field: Field,
+    rules: Rules,
+) -> tuple[float, float]:
+    """How separate two groups are by border and line, infinite if enough to be two clusters.
+
+    And the density between them, as a share of the lower peak.
     """
     d = placed.z.shape[1]
-    border, open_share, passage = border_separation(a, b, labels, placed.mass, field, rules.chosen)
-    if border == np.inf:
-        return border, -1.0
-    if d > 1 and rules.by_border and border > rules.limit and open_share < _OPEN:
-        return np.inf, open_share
+    border, open_share, passage = at_border
     line, line_share = separation_of(a, b, labels, placed)
     shallow = _ON_LINE if d > RESOLVED else _DEEP
     by_line = line > rules.limit and line_share < shallow
-    if d == 1:  # the border is a place on the line
+    if d == 1:
         return np.inf if by_line else line, line_share
     by_line &= d > RESOLVED or open_share < _DEEP
     together = np.sqrt(border * border + line * line) > rules.together
