@@ -225,58 +225,46 @@ def passages(
 
 @allocating
 def border_separation(
-    a: int, b: int, labels: Integers, mass: Floats, field: Field, chosen: float
+    peak: int, first: int, after: Integers, mass: Floats, field: Field, chosen: float
 ) -> tuple[float, float, int]:
     """How much less dense the border of two groups is than counting explains, and its density.
 
-    The first in standard deviations, infinite if they have no border; the second is that of the
-    densest passage, as a share of the lower peak; the third is the edge with that passage. `chosen`
-    standard deviations of each valley along the border are expected, because groups end where
-    valleys are.
+    The lower peak is at a structure. The border begins with the edge `first`, and goes on with the
+    one `after` (m,) each, -1 after the last. The first result is in standard deviations; the second
+    is the density of the densest passage, as a share of the peak; the third is that passage.
+    `chosen` standard deviations of each valley along the border are expected, because groups end
+    where valleys are.
     """
     edges, density, lowest = field.edges, field.density, field.lowest
-    densest, largest = -1, _TINY
-    for e in range(edges.shape[0]):
-        if joins(edges[e], a, b, labels):
-            largest = max(largest, field.weights[e])
-            densest = e if densest < 0 or lowest[e] > lowest[densest] else densest
-    if densest < 0:
-        return np.inf, 0.0, densest
-    peak = lower_peak(a, b, labels, density)
-    drop, variance = 0.0, 0.0
-    everywhere, depth = np.empty(mass.size), 0.0
+    densest, largest, e = first, _TINY, first
+    while e >= 0:
+        densest = e if lowest[e] > lowest[densest] else densest
+        largest, e = max(largest, field.weights[e]), after[e]
+    everywhere, depth, e = np.empty(mass.size), 0.0, first
     for i in range(mass.size):
         everywhere[i] = 0.0
+    while e >= 0:
+        i, j, weight = edges[e, 0], edges[e, 1], field.weights[e] / largest
+        end = i if density[i] < density[j] else j
+        variance = 0.0
+        for other in range(mass.size):
+            difference = field.at_nodes[end, other] - field.at_edges[e, other]
+            everywhere[other] += weight * difference
+            variance += mass[other] * difference * difference
+        depth += weight * (density[end] - lowest[e] - RIPPLE * density[end])
+        depth -= weight * chosen * np.sqrt(variance)
+        e = after[e]
+    drop, of_drop, of_depth = 0.0, 0.0, 0.0
+    for i in range(mass.size):
         difference = field.at_nodes[peak, i] - field.at_edges[densest, i]
         drop += mass[i] * difference
-        variance += mass[i] * difference * difference
+        of_drop += mass[i] * difference * difference
+        of_depth += mass[i] * everywhere[i] * everywhere[i]
     ripple = RIPPLE * density[peak]
-    of_peak = drop / np.sqrt(variance + 2.0 * ripple * ripple + _TINY)
-    for e in range(edges.shape[0]):
-        if joins(edges[e], a, b, labels):
-            i, j, weight = edges[e, 0], edges[e, 1], field.weights[e] / largest
-            end = i if density[i] < density[j] else j
-            variance = 0.0
-            for other in range(mass.size):
-                difference = field.at_nodes[end, other] - field.at_edges[e, other]
-                everywhere[other] += weight * difference
-                variance += mass[other] * difference * difference
-            depth += weight * (density[end] - lowest[e] - RIPPLE * density[end])
-            depth -= weight * chosen * np.sqrt(variance)
-    variance = 0.0
-    for i in range(mass.size):
-        variance += mass[i] * everywhere[i] * everywhere[i]
-    along = depth / np.sqrt(variance + _TINY)
-    of_peak, along = max(of_peak, 0.0), max(along, 0.0)
+    of_peak = max(drop / np.sqrt(of_drop + 2.0 * ripple * ripple + _TINY), 0.0)
+    along = max(depth / np.sqrt(of_depth + _TINY), 0.0)
     both = np.sqrt(of_peak * of_peak + along * along)
     return both, lowest[densest] / max(density[peak], _TINY), densest
-
-
-@outlined
-def joins(edge: Integers, a: int, b: int, labels: Integers) -> bool:
-    """True if an edge joins the groups a and b."""
-    x, y = labels[edge[0]], labels[edge[1]]
-    return (x == a and y == b) or (x == b and y == a)
 
 
 @outlined

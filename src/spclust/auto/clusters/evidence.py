@@ -11,13 +11,10 @@ belongs to no cluster. Otherwise the two are one cluster.
 
 Then clusters are divided: in few dimensions, where the border shows valleys, the basins of the
 density are proposed, and judged alike; in many, halves are, and judged on the line. If masses fade,
-few points are remembered; then line and border count together, where both are about the same place
-(`is_direct`), and a lower limit is enough. Unless masses fade, clusters are also divided at gaps
-that the density does not show (`gaps`), and in many dimensions clusters that overlap are found as
-parts of one (`parts`).
+few points are remembered, and a lower limit is enough (`judgement`). Unless masses fade, clusters
+are also divided at gaps that the density does not show (`gaps`), and in many dimensions clusters
+that overlap are found as parts of one (`parts`).
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -26,43 +23,28 @@ from spclust.auto.clusters.basins import basins
 from spclust.auto.clusters.border import (
     RESOLVED,
     Field,
-    border_separation,
-    density_at,
     edges_of,
     field_of,
     kernel_shapes,
     local_distances,
+    lower_peak,
 )
 from spclust.auto.clusters.cut import automatic_clusters
 from spclust.auto.clusters.gaps import divide_by_gaps
+from spclust.auto.clusters.judgement import Rules, judge_border, judge_line
 from spclust.auto.clusters.parts import divide_into_parts
-from spclust.auto.clusters.separation import Placement, centre, divide_by_halves, separation_of
-from spclust.jit.decorators import allocating, kernel
+from spclust.auto.clusters.separation import Placement, divide_by_halves
+from spclust.jit.decorators import kernel, outlined
 from spclust.numerics.euclidean_distances import distances
 from spclust.state.automatic_structures import AutomaticStructures, read_z
 
 _WIDTH, _BASIN_WIDTH = 0.7, 0.5  # of kernels; basins are proposed by the narrowest without ripples
 _TRIALS = 4.0  # places for a valley, for each structure
 _EMPTY = 0.1  # of the density of the lower peak: with less there is nothing between two groups
-# Of the density of the lower peak, what a valley may have at most: on a line; between halves; on a
-# line where the border shows valleys, too; and at the densest place of a border.
-_ON_LINE, _OF_HALVES, _DEEP, _OPEN = 0.7, 0.6, 0.5, 0.85
+_OF_HALVES = 0.6  # of the density of the lower peak: what a valley between halves may have at most
 _CHOSEN = 1.0  # standard deviations of the valley between two basins, which are chosen by it
-# With a half-life, line and border together: standard deviations; what the valley may have at most
-# of the density of the lower peak; structures of each group; what a centre has at least of the
-# density of its peak; of the length of the line, how far from it the densest passage may be.
-_TOGETHER, _CLEAR, _FEWEST, _FULL, _BESIDE = 3.1, 0.8, 12, 0.6, 0.35
-_STRAY = -1
-
-
-class Rules(NamedTuple):
-    """What separates two groups."""
-
-    limit: float  # of the depth of a valley, in standard deviations
-    by_border: bool  # True if a valley along the border does
-    chosen: float  # of `border_separation`
-    strays: bool  # True if a light group that is apart is a stray
-    together: float  # limit of line and border together
+_TOGETHER = 3.1  # standard deviations of line and border together, with a half-life
+_STRAY, _NO_EDGE = -1, -1
 
 
 def clusters_of(s: AutomaticStructures, *, in_parts: bool = True) -> Integers:
@@ -150,41 +132,46 @@ def merge_groups(groups: Integers, placed: Placement, field: Field, rules: Rules
     # Infinite if two groups are separate.
     ratio, open_share = np.empty((many, many)), np.empty((many, many))
     passage, masses = np.empty((many, many), np.int64), np.empty(many)
-    touching, pending = np.empty((many, many), np.bool_), np.empty((many, many), np.bool_)
+    pending = np.empty((many, many), np.bool_)
+    # Edges between two groups, one after the other; -1 if there is none.
+    first, last = np.empty((many, many), np.int64), np.empty((many, many), np.int64)
+    after = np.empty(field.edges.shape[0], np.int64)
     for i in range(many):
         masses[i] = 0.0
         for j in range(many):
-            ratio[i, j], open_share[i, j], touching[i, j] = np.inf, 1.0, False
+            ratio[i, j], first[i, j] = np.inf, _NO_EDGE
     for i in range(k):
         if labels[i] >= 0:
             masses[labels[i]] += mass[i]
-    for e in range(field.edges.shape[0]):
+    for e in range(after.size):
         a, b = labels[field.edges[e, 0]], labels[field.edges[e, 1]]
+        after[e] = _NO_EDGE
         if a != b and min(a, b) >= 0:
-            touching[max(a, b), min(a, b)] = True
+            append(e, e, max(a, b), min(a, b), first, last, after)
     changed = -1  # all pairs at first, then those of one group
     while True:
         for i in range(many):
             for j in range(i):
-                if touching[i, j] and (changed < 0 or changed in (i, j)):
-                    found = judge_border(i, j, labels, placed, field, rules)
+                if first[i, j] >= 0 and (changed < 0 or changed in (i, j)):
+                    peak = lower_peak(i, j, labels, field.density)
+                    found = judge_border(peak, first[i, j], after, placed, field, rules)
                     ratio[i, j], open_share[i, j], passage[i, j] = found
                     pending[i, j] = ratio[i, j] < np.inf
-        while True:
-            least, a, b = np.inf, -1, -1
+        least, a, b = np.inf, -1, -1
+        for lines in range(2):  # first those whose line is known
             for i in range(many):
                 for j in range(i):
-                    if ratio[i, j] < np.inf and ratio[i, j] <= least:
+                    if ratio[i, j] == np.inf or ratio[i, j] > least or pending[i, j] != lines:
+                        continue
+                    if lines:
+                        found = ratio[i, j], open_share[i, j], passage[i, j]
+                        exact = judge_line(i, j, found, labels, placed, field, rules)
+                        ratio[i, j], open_share[i, j] = exact
+                        pending[i, j] = False
+                    if ratio[i, j] < least or (ratio[i, j] == least < np.inf and (i, j) > (a, b)):
                         least, a, b = ratio[i, j], i, j
-            if a < 0:
-                return labels
-            if not pending[a, b]:
-                break
-            at_border = least, open_share[a, b], passage[a, b]
-            ratio[a, b], open_share[a, b] = judge_line(
-                a, b, at_border, labels, placed, field, rules
-            )
-            pending[a, b] = False
+        if a < 0:
+            return labels
         gone, into = (a, b) if masses[a] < masses[b] else (b, a)
         stray = rules.strays and open_share[a, b] < _EMPTY
         changed = many if stray else into
@@ -194,81 +181,24 @@ def merge_groups(groups: Integers, placed: Placement, field: Field, rules: Rules
         masses[into] += 0.0 if stray else masses[gone]
         for c in range(many):
             i, j = max(gone, c), min(gone, c)
-            if touching[i, j] and not stray and c != into:
-                touching[max(into, c), min(into, c)] = True
-            touching[i, j], ratio[i, j] = False, np.inf
+            if first[i, j] >= 0 and not stray and c != into:
+                append(first[i, j], last[i, j], max(into, c), min(into, c), first, last, after)
+            first[i, j], ratio[i, j] = _NO_EDGE, np.inf
 
 
-@allocating
-def judge_border(
-    a: int, b: int, labels: Integers, placed: Placement, field: Field, rules: Rules
-) -> tuple[float, float, int]:
-    """How separate two groups are by their border, infinite if enough to be two clusters.
+@outlined
+def append(
+    head: int, tail: int, i: int, j: int, first: Integers, last: Integers, after: Integers
+) -> None:
+    """Append the edges from `head` to `tail` to those between the groups i and j.
 
-    And the density of its densest passage, as a share of the lower peak, and that passage.
+    Modified in place: first, last, after.
     """
-    border, share, passage = border_separation(a, b, labels, placed.mass, field, rules.chosen)
-    if placed.z.shape[1] == 1:  # the border is a place on the line, which decides
-        return 0.0, share, passage
-    if rules.by_border and border > rules.limit and share < _OPEN:
-        return np.inf, share, passage
-    return border, share, passage
-
-
-@allocating
-def judge_line(
-    a: int,
-    b: int,
-    at_border: tuple[float, float, int],
-    labels: Integers,
-    placed: Placement,
-    field: Field,
-    rules: Rules,
-) -> tuple[float, float]:
-    """How separate two groups are by border and line, infinite if enough to be two clusters.
-
-    And the density between them, as a share of the lower peak.
-    """
-    d = placed.z.shape[1]
-    border, open_share, passage = at_border
-    line, line_share = separation_of(a, b, labels, placed)
-    shallow = _ON_LINE if d > RESOLVED else _DEEP
-    by_line = line > rules.limit and line_share < shallow
-    if d == 1:
-        return np.inf if by_line else line, line_share
-    by_line &= d > RESOLVED or open_share < _DEEP
-    together = np.sqrt(border * border + line * line) > rules.together
-    if together and max(open_share, line_share) < _CLEAR:
-        by_line |= is_direct(a, b, passage, labels, placed, field)
-    return np.inf if by_line else max(border, line), min(open_share, line_share)
-
-
-@allocating
-def is_direct(
-    a: int, b: int, passage: int, labels: Integers, placed: Placement, field: Field
-) -> bool:
-    """True if the line through the centres of two groups leads from one to the other.
-
-    Both centres are in a dense place, and the densest passage of the border is near the line. Parts
-    of a ring have neither. Groups of few structures may be the remains of a cluster that has grown.
-    """
-    z, start, end = placed.z, centre(a, labels, placed), centre(b, labels, placed)
-    for label, place in ((a, start), (b, end)):
-        peak, many = 0.0, 0
-        for i in range(labels.size):
-            if labels[i] == label:
-                peak = max(peak, field.density[i])
-                many += 1
-        if many < _FEWEST or density_at(place, z, placed.mass, field) < _FULL * peak:
-            return False
-    i, j = field.edges[passage, 0], field.edges[passage, 1]
-    length, along, square = 0.0, 0.0, 0.0
-    for c in range(start.size):
-        step, offset = end[c] - start[c], 0.5 * (z[i, c] + z[j, c]) - start[c]
-        length += step * step
-        along += step * offset
-        square += offset * offset
-    return square * length - along * along < _BESIDE * _BESIDE * length * length
+    if first[i, j] < 0:
+        first[i, j] = head
+    else:
+        after[last[i, j]] = head
+    last[i, j] = tail
 
 
 def agreement(before: Integers, now: Integers, mass: Floats) -> float:

@@ -1,0 +1,106 @@
+"""Judgement: whether two groups of structures are separate, by their border and by a line.
+
+The border (`border`) comes first: it says how separate two groups are at least. The line through
+their centres (`separation`) finds the shallowest valleys, because it uses all points of both. If
+masses fade, few points are remembered; then both count together, where they are about the same
+place (`is_direct`).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spclust.array_types import Integers
+from spclust.auto.clusters.border import RESOLVED, Field, border_separation, density_at
+from spclust.auto.clusters.separation import Placement, centre, separation_of
+from spclust.jit.decorators import allocating
+
+# Of the density of the lower peak, what a valley may have at most: on a line; on a line where the
+# border shows valleys, too; and at the densest place of a border.
+_ON_LINE, _DEEP, _OPEN = 0.7, 0.5, 0.85
+# For line and border together: what the valley may have at most of the density of the lower peak;
+# structures of each group; what a centre has at least of the density of its peak; of the length of
+# the line, how far from it the densest passage may be.
+_CLEAR, _FEWEST, _FULL, _BESIDE = 0.8, 12, 0.6, 0.35
+
+
+class Rules(NamedTuple):
+    """What separates two groups."""
+
+    limit: float  # of the depth of a valley, in standard deviations
+    by_border: bool  # True if a valley along the border does
+    chosen: float  # of `border_separation`
+    strays: bool  # True if a light group that is apart is a stray
+    together: float  # limit of line and border together
+
+
+@allocating
+def judge_border(
+    peak: int, first: int, after: Integers, placed: Placement, field: Field, rules: Rules
+) -> tuple[float, float, int]:
+    """How separate two groups are by their border, infinite if enough to be two clusters.
+
+    And the density of its densest passage, as a share of the lower peak, and that passage.
+    """
+    border, share, passage = border_separation(peak, first, after, placed.mass, field, rules.chosen)
+    if placed.z.shape[1] == 1:  # the border is a place on the line, which decides
+        return 0.0, share, passage
+    if rules.by_border and border > rules.limit and share < _OPEN:
+        return np.inf, share, passage
+    return border, share, passage
+
+
+@allocating
+def judge_line(
+    a: int,
+    b: int,
+    at_border: tuple[float, float, int],
+    labels: Integers,
+    placed: Placement,
+    field: Field,
+    rules: Rules,
+) -> tuple[float, float]:
+    """How separate two groups are by border and line, infinite if enough to be two clusters.
+
+    And the density between them, as a share of the lower peak.
+    """
+    d = placed.z.shape[1]
+    border, open_share, passage = at_border
+    line, line_share = separation_of(a, b, labels, placed)
+    shallow = _ON_LINE if d > RESOLVED else _DEEP
+    by_line = line > rules.limit and line_share < shallow
+    if d == 1:
+        return np.inf if by_line else line, line_share
+    by_line &= d > RESOLVED or open_share < _DEEP
+    together = np.sqrt(border * border + line * line) > rules.together
+    if together and max(open_share, line_share) < _CLEAR:
+        by_line |= is_direct(a, b, passage, labels, placed, field)
+    return np.inf if by_line else max(border, line), min(open_share, line_share)
+
+
+@allocating
+def is_direct(
+    a: int, b: int, passage: int, labels: Integers, placed: Placement, field: Field
+) -> bool:
+    """True if the line through the centres of two groups leads from one to the other.
+
+    Both centres are in a dense place, and the densest passage of the border is near the line. Parts
+    of a ring have neither. Groups of few structures may be the remains of a cluster that has grown.
+    """
+    z, start, end = placed.z, centre(a, labels, placed), centre(b, labels, placed)
+    for label, place in ((a, start), (b, end)):
+        peak, many = 0.0, 0
+        for i in range(labels.size):
+            if labels[i] == label:
+                peak = max(peak, field.density[i])
+                many += 1
+        if many < _FEWEST or density_at(place, z, placed.mass, field) < _FULL * peak:
+            return False
+    i, j = field.edges[passage, 0], field.edges[passage, 1]
+    length, along, square = 0.0, 0.0, 0.0
+    for c in range(start.size):
+        step, offset = end[c] - start[c], 0.5 * (z[i, c] + z[j, c]) - start[c]
+        length += step * step
+        along += step * offset
+        square += offset * offset
+    return square * length - along * along < _BESIDE * _BESIDE * length * length
