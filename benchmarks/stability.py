@@ -14,7 +14,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from benchmarks import stored
 from spclust import SPC
-from spclust.auto.clusters.stability import stability
+from spclust.auto.clusters.bootstrap import stability
 from spclust.stream.automatic_stream import AutomaticStream
 
 

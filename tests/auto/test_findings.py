@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from spclust import SPC
+from spclust.auto.clusters.bootstrap import stability
 from spclust.auto.clusters.evidence import agreement
-from spclust.auto.clusters.stability import stability
 from tests.auto.automatic_states import memory, two_clusters
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spclust.auto.clusters.cut import automatic_clusters
+from spclust.auto.clusters.cut import proposed_groups
 from tests.reference.gap_parts import divided_at_gaps
 from tests.reference.line_valley import NEGLIGIBLE, RIPPLE, nearer, separation
 from tests.reference.ward_parts import divided_into_parts
@@ -22,7 +22,7 @@ def clusters_by_evidence(z, mass, covariance, *, fades, weighted):
         return np.zeros(k, dtype=int)
     variance = np.maximum(np.trace(covariance, axis1=1, axis2=2), 0.0) / z.shape[1]
     radius = np.sqrt(z.shape[1] * variance)
-    labels = automatic_clusters(np.ascontiguousarray(z), mass, radius)
+    labels = proposed_groups(np.ascontiguousarray(z), mass, radius)
     border = Border(z, mass, variance, WIDTH)
     border.add_edges(lambda i, j: labels[i] != labels[j])
     labels = merged_until_separate(labels, z, mass, covariance, border)

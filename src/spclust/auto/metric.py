@@ -1,6 +1,7 @@
 """The metric, which `scale="auto"` finds: distances in units of what varies inside of structures.
 
-A point of coordinates y is z = A y in the metric, and A^T A is the inverse of
+A point x has the coordinates y = (x - origin) / unit, whose units `renewal.learn_units` chooses. In
+the metric it is z = A y, and A^T A is the inverse of
 
     W + (0.25)^2 diag(width^2)
 

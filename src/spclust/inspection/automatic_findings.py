@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from spclust.array_types import Floats
-from spclust.auto.clusters.stability import stability
+from spclust.auto.clusters.bootstrap import stability
 from spclust.inspection.findings import STRUCTURES_FOR_EACH, Evidence, Finding, number
 from spclust.stream.automatic_stream import AutomaticStream
 

@@ -2,9 +2,10 @@
 
 It is written on a terminal only:
 
-    spclust compiles about 4 kernels, once per environment, 5 to 15 s: 1 2 3 4, done in 11 s
+    spclust compiles kernels, once per environment, which takes some seconds: 1 2 3, done in 5 s
 
-The log `spclust` tells it once per process (INFO), and each kernel (DEBUG).
+There may be one for learning, and another one for the first reading of clusters. The log `spclust`
+tells it once per process (INFO), and each kernel (DEBUG).
 """
 
 import logging
@@ -15,7 +16,7 @@ from contextlib import contextmanager
 from threading import RLock
 
 _LOG = logging.getLogger("spclust")
-_SENTENCE = "compiles about 4 kernels, once per environment, 5 to 15 s"  # in the first `fit`
+_SENTENCE = "compiles kernels, once per environment, which takes some seconds"
 
 Report = Callable[[str, float, bool], None]  # name of a kernel, seconds, whether it was compiled
 

@@ -1,4 +1,7 @@
-"""Colours of clusters."""
+"""Colours of clusters, in all figures; the live page has its own, in `live/page/colours.js`.
+
+Outliers and maps of typicality are coloured in `typicality_figure`.
+"""
 
 import numpy as np
 from matplotlib.colors import to_rgb

@@ -1,9 +1,10 @@
 """How Spark merges models: those of a table in a tree, on the workers; shards of a stream at once.
 
 Each partition of a table, numbered by `place`, has one model. At each node MODELS_PER_MERGE of them
-become one by `merge_all`, and `table_fit` merges what two levels leave on the driver. The places
-alone decide which models are merged, and in which order, so that the result does not depend on the
-scheduler. The shards of a stream are few: the driver merges all of them after each trigger.
+become one by `estimators.model_merge.merge_all`, and `table_fit` merges what two levels leave on
+the driver. The places alone decide which models are merged, and in which order, so that the result
+does not depend on the scheduler. The shards of a stream are few: the driver merges all of them
+after each trigger.
 """
 
 from collections.abc import Iterable

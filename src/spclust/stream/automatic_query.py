@@ -11,6 +11,7 @@ from spclust.auto.clusters.evidence import clusters_of, in_order
 from spclust.auto.clusters.lasting_labels import NO_POSITIONS, Reading, next_reading, places_then
 from spclust.auto.clusters.told_count import told_clusters
 from spclust.auto.home import FARTHEST, OUT_OF_SIGHT, calibrated_nlt, calibrated_odds
+from spclust.jit import notice
 from spclust.numerics.euclidean_distances import distances
 from spclust.parameters import Params
 from spclust.state.automatic_structures import AutomaticStructures, read_z, scatter_by_feature
@@ -99,7 +100,8 @@ class AutomaticQuery:
         """Those that are found, if no number is told. The last ones are kept."""
         wanted = self.seen, in_parts
         if self._clustering is None or self._clustering[0] != wanted:
-            found = clusters_of(self.structures, in_parts=in_parts)
+            with notice.one_line():
+                found = clusters_of(self.structures, in_parts=in_parts)
             self._clustering = wanted, in_order(found[self.order()])
         return self._clustering[1]
 

@@ -1,4 +1,8 @@
-"""CSV and TSV: PyArrow parses blocks of text; bad rows are found cell by cell."""
+"""CSV and TSV: PyArrow parses blocks of text; bad rows are found cell by cell.
+
+Where records end is found by `text.csv_records`, encodings are decoded by `text_file`, and
+`readers` guesses the separator.
+"""
 
 import csv
 import io

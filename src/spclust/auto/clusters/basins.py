@@ -1,4 +1,4 @@
-"""Basins of the density: all steepest ways without a valley lead to one peak."""
+"""Basins of the density, which are proposed as clusters where density shows valleys."""
 
 import numpy as np
 

@@ -43,7 +43,7 @@ class Field(NamedTuple):
     edges: Integers  # (m, 2) the structures that each edge joins
     lowest: Floats  # (m,) the density at the emptiest place of each edge
     at_edges: Floats  # (m, k) the kernels there
-    weights: Floats  # (m,) how much passes there, or how uncertain it is that nothing does
+    weights: Floats  # (m,) the density there plus its standard error: what may pass at most
     widths: Floats  # (k,) squared widths of the kernels
     heights: Floats  # (k,)
 
@@ -98,12 +98,12 @@ def mean_nearest_distances(squares: Floats, mass: Floats) -> Floats:
     return local
 
 
-def kernel_shapes(part: Floats, variance: Floats, d: int) -> tuple[Floats, Floats]:
+def kernel_shapes(addition: Floats, variance: Floats, d: int) -> tuple[Floats, Floats]:
     """Squared widths (k,) and heights (k,), up to a common factor, of all kernels.
 
-    `part` (k,) is that of the local distance of neighbours, which is added to the variance (k,).
+    The square of the addition (k,), of the local distance of neighbours, widens the variance (k,).
     """
-    widths = variance + part**2
+    widths = variance + addition**2
     logs = -0.5 * min(d, _DIMENSIONS) * np.log(widths)
     return widths, np.exp(logs - logs.max())
 
@@ -198,7 +198,7 @@ def passages(
 ) -> tuple[Floats, Floats, Floats]:
     """Density (m,) at the emptiest place of each edge, the kernels (m, k) there, and weight (m,).
 
-    The weight of a passage: how much passes there, or how uncertain it is that nothing does.
+    The weight of a passage is its density plus the standard error: what may pass there at most.
     """
     m, k = edges.shape[0], mass.size
     lowest, kernels, weights = np.empty(m), np.empty((m, k)), np.empty(m)
@@ -225,15 +225,15 @@ def passages(
 
 @allocating
 def border_separation(
-    peak: int, first: int, after: Integers, mass: Floats, field: Field, chosen: float
+    peak: int, first: int, after: Integers, mass: Floats, field: Field, by_chance: float
 ) -> tuple[float, float, int]:
     """How much less dense the border of two groups is than counting explains, and its density.
 
     The lower peak is at a structure. The border begins with the edge `first`, and goes on with the
     one `after` (m,) each, -1 after the last. The first result is in standard deviations; the second
     is the density of the densest passage, as a share of the peak; the third is that passage.
-    `chosen` standard deviations of each valley along the border are expected, because groups end
-    where valleys are.
+    `by_chance` standard deviations are taken from each valley along the border: basins end at
+    valleys, so that some depth there is chance.
     """
     edges, density, lowest = field.edges, field.density, field.lowest
     densest, largest, e = first, _TINY, first
@@ -252,7 +252,7 @@ def border_separation(
             everywhere[other] += weight * difference
             variance += mass[other] * difference * difference
         depth += weight * (density[end] - lowest[e] - RIPPLE * density[end])
-        depth -= weight * chosen * np.sqrt(variance)
+        depth -= weight * by_chance * np.sqrt(variance)
         e = after[e]
     drop, of_drop, of_depth = 0.0, 0.0, 0.0
     for i in range(mass.size):

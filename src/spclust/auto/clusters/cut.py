@@ -1,13 +1,14 @@
-"""The automatic cut: clusters of structures without a given distance, eps="auto".
+"""Proposals of clusters, by single linkage: groups that `evidence` then merges or divides.
 
-Structures are joined by single linkage. The distance of a structure of few points to all others is
-at least the one within which it finds an average structure's number of points (`reaches`), so that
-it is no bridge. As the distance shrinks, a cluster splits off a larger one at a distance h, and
-loses its structures one by one, each at its own distance h_i. Its stability is the sum of count_i
-log(h / h_i): that of HDBSCAN, in logarithms, so that no unit matters. Of a cluster and its parts,
-those stay that are more stable. How many points make a part is not known: several shares of all
-points are tried, and the smallest wins whose score is nearly the best (`automatic_clusters`). The
-largest cluster does not count in that score: what splits off it says nothing about it.
+No distance has to be given. Structures are joined by single linkage. The distance of a structure of
+few points to all others is at least the one within which it finds an average structure's number of
+points (`reaches`), so that it is no bridge. As the distance shrinks, a cluster splits off a larger
+one at a distance h, and loses its structures one by one, each at its own distance h_i. Its
+stability is the sum of count_i log(h / h_i): that of HDBSCAN, in logarithms, so that no unit
+matters. Of a cluster and its parts, those stay that are more stable. How many points make a part is
+not known: several shares of all points are tried, and the smallest wins whose score is nearly the
+best (`proposed_groups`). The largest cluster does not count in that score: what splits off it says
+nothing about it.
 """
 
 from typing import NamedTuple
@@ -27,7 +28,7 @@ _BRIDGE = 1.0  # of the mean count of structures, which a bridge has to have wit
 _COPIES = 1e-5  # of a long edge: structures nearer than this are in one place
 _LONG = 0.75  # of all edges are shorter than a long one; lone points far away have longer ones
 _LARGEST = 1e300  # length, where squares overflow
-_FEWEST = 2.0  # points of a part, whatever the share
+_FEWEST_POINTS = 2.0  # points of a part, whatever the share
 _TILE = np.sqrt(12.0)  # width of a uniform distribution, in standard deviations
 
 
@@ -229,7 +230,7 @@ def own_distances(D: Floats, reach: Floats, count: Floats, radius: Floats, d: in
     return np.maximum(np.minimum(near, own), reach)
 
 
-def automatic_clusters(z: Floats, count: Floats, radius: Floats) -> Integers:
+def proposed_groups(z: Floats, count: Floats, radius: Floats) -> Integers:
     """Cluster (k,) of each structure, from its mean z (k, d), count (k,) and radius (k,).
 
     The radius is the root mean square distance of its points from the mean; 0 if not known.
@@ -245,7 +246,7 @@ def automatic_clusters(z: Floats, count: Floats, radius: Floats) -> Integers:
     long = float(length[int(_LONG * (k - 2))])
     least = _COPIES * (long if long > 0.0 else float(length[-1]))
     tree = linked(first, second, np.maximum(length, least), count, np.maximum(ends, least))
-    found = [most_stable(tree, max(share * total, _FEWEST)) for share in _SHARES]
+    found = [most_stable(tree, max(share * total, _FEWEST_POINTS)) for share in _SHARES]
     scores = [
         stability / total - _FOR_EACH * np.log(chosen.size) if chosen.size > 1 else -np.inf
         for stability, chosen in found

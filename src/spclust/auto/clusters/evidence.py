@@ -1,13 +1,13 @@
 """Clusters by evidence: groups of structures are proposed; those that are not separate are merged.
 
-`cut.automatic_clusters` proposes, by single linkage. Two groups are separate if the density between
+`cut.proposed_groups` proposes, by single linkage. Two groups are separate if the density between
 them is lower than counting explains, either along their border (`border`) or on the line through
 their centres (`separation`), where a shallow valley does not count. The limit allows for the many
 pairs of structures between which that may be by chance.
 
-Of two groups that are not separate, the lighter one may be a stray: nothing is between them, but
-it has too few points to be a cluster, such as outliers, or a cluster that has just begun. It
-belongs to no cluster. Otherwise the two are one cluster.
+Two groups may fail these tests although almost nothing is between them, because the lighter one has
+too few points to show it. That one is a stray: outliers, or a cluster that has just begun. It
+belongs to no cluster. All others that fail are one cluster.
 
 Then clusters are divided: in few dimensions, where the border shows valleys, the basins of the
 density are proposed, and judged alike; in many, halves are, and judged on the line. If masses fade,
@@ -29,7 +29,7 @@ from spclust.auto.clusters.border import (
     local_distances,
     lower_peak,
 )
-from spclust.auto.clusters.cut import automatic_clusters
+from spclust.auto.clusters.cut import proposed_groups
 from spclust.auto.clusters.gaps import divide_by_gaps
 from spclust.auto.clusters.judgement import Rules, judge_border, judge_line
 from spclust.auto.clusters.parts import divide_into_parts
@@ -42,7 +42,7 @@ _WIDTH, _BASIN_WIDTH = 0.7, 0.5  # of kernels; basins are proposed by the narrow
 _TRIALS = 4.0  # places for a valley, for each structure
 _EMPTY = 0.1  # of the density of the lower peak: with less there is nothing between two groups
 _OF_HALVES = 0.6  # of the density of the lower peak: what a valley between halves may have at most
-_CHOSEN = 1.0  # standard deviations of the valley between two basins, which are chosen by it
+_CHOSEN = 1.0  # standard deviations that a valley between basins has by chance: they end there
 _TOGETHER = 3.1  # standard deviations of line and border together, with a half-life
 _STRAY, _NO_EDGE = -1, -1
 
@@ -60,9 +60,9 @@ def clusters_of(s: AutomaticStructures, *, in_parts: bool = True) -> Integers:
     mass, scatter = s.mass[order] / s.point_mass, s.scatter[order] / s.point_mass
     placed = Placement(z, mass, scatter, np.ascontiguousarray(s.metric))
     variance = variances_in_metric(s)[order]
-    proposed = automatic_clusters(z, mass, np.sqrt(s.d * variance))
+    proposed = proposed_groups(z, mass, np.sqrt(s.d * variance))
     fades = s.half_life < np.inf
-    # A count is that of points of one weight.
+    # If points are weighted, a mass is no number of points, and chance cannot be judged so closely.
     together = _TOGETHER if fades and not s.weighted else np.inf
     found = separate_groups(placed, variance, proposed, fades, together)
     if in_parts and s.d > RESOLVED and not fades:
@@ -174,7 +174,7 @@ def merge_groups(groups: Integers, placed: Placement, field: Field, rules: Rules
             return labels
         gone, into = (a, b) if masses[a] < masses[b] else (b, a)
         stray = rules.strays and open_share[a, b] < _EMPTY
-        changed = many if stray else into
+        changed = many if stray else into  # after a stray no group has changed
         for i in range(k):
             if labels[i] == gone:
                 labels[i] = _STRAY if stray else into

@@ -1,11 +1,11 @@
 """Gaps: parts of a cluster that touch nowhere, though they are as near as neighbours are.
 
 The density of `border` is smooth over the distance of neighbours: a gap that is no wider does not
-show in it. But structures have widths. Evenly distributed points reach sqrt(3) standard
-deviations to either side of their mean. The gap of two neighbours is the logarithm of their
-distance, divided by the reach of both along it: about 0 where structures tile a density, however
-dense it is there. Two parts are apart if the mean gap on their border is wider than that of the
-neighbours inside, near the border, by more than chance explains.
+show in it. But structures have widths. Evenly distributed points reach sqrt(3) standard deviations
+to either side of their mean. The gap of two neighbours is the logarithm of their distance, divided
+by half the widths of both along it: about 0 where structures tile a density, however dense it is
+there. Two parts are apart if the mean gap on their border is wider than that of the neighbours
+inside, near the border, by more than chance explains.
 
 Parts are proposed by average linkage: the two neighbouring ones with the narrowest mean gap on
 their border are merged, until all are one. The smaller part of the two that were most apart when
@@ -20,8 +20,8 @@ from spclust.jit.decorators import allocating, kernel, outlined
 
 _WIDE = 0.3  # by how much gaps on a border are wider, in logarithms: by a third
 _APART = 5.0  # by how many standard deviations of their mean
-_EDGES = 5  # of a border: between fewer there may be a bend
-_FEWEST = 3  # structures of a part
+_EDGES = 5  # that a border has: with fewer, a wide gap may be a bend of the cluster
+_FEWEST_STRUCTURES = 3  # of a part
 _POINTS = 3.0  # of a structure, on average: with fewer it has no width
 _USUAL = 2.0  # edges with the usual gap of the cluster are added to those inside of a part
 _OF_NORMAL = 1.4826  # standard deviation, in median deviations
@@ -41,7 +41,8 @@ def divide_by_gaps(
 def gaps_of(edges: Integers, squares: Floats, placed: Placement) -> Floats:
     """Gap (m,) of the two structures that each edge (m, 2) joins; 0 if they are in one place.
 
-    To the points of a structure one is added, as far away as neighbours let expect.
+    To the points of a structure one is added, half of the usual distance of its neighbours away,
+    so that a structure of few points has a width.
     """
     ends, k, A = edges.T, len(squares), placed.metric  # ends (2, m)
     length = np.sqrt(squares[ends[0], ends[1]])
@@ -55,9 +56,9 @@ def gaps_of(edges: Integers, squares: Floats, placed: Placement) -> Floats:
         along = np.einsum("sec,ec->se", scatter[:, :, 0], (line * A[0]) ** 2)
     else:
         along = np.einsum("er,serc,ec->se", line @ A, scatter, line @ A)
-    reach2 = (3.0 * np.maximum(along, 0.0) + 0.25 * expected**2) / (placed.mass[ends] + 1.0)
-    reach = np.sqrt(reach2).sum(axis=0)
-    gap: Floats = np.where(length > 0.0, logs - np.log(np.maximum(reach, _TINY)), 0.0)
+    squares_along = 3.0 * np.maximum(along, 0.0) + 0.25 * expected**2
+    width = np.sqrt(squares_along / (placed.mass[ends] + 1.0)).sum(axis=0)  # half of both
+    gap: Floats = np.where(length > 0.0, logs - np.log(np.maximum(width, _TINY)), 0.0)
     return gap
 
 
@@ -99,7 +100,7 @@ def part_apart(
             border[i, j, 0] = border[j, i, 0] = gaps[own] = gap[e]
             border[i, j, 1] = border[j, i, 1] = 1.0
             own += 1
-    if own < _EDGES or members < 2 * _FEWEST or points < _POINTS * members:
+    if own < _EDGES or members < 2 * _FEWEST_STRUCTURES or points < _POINTS * members:
         return found
     usual = sorted_median(gaps, own)
     for e in range(own):
@@ -117,7 +118,7 @@ def part_apart(
         of_a, of_b = 0, 0
         for i in range(k):
             of_a, of_b = of_a + int(node[i] == a), of_b + int(node[i] == b)
-        if apart > most and min(of_a, of_b) >= _FEWEST:
+        if apart > most and min(of_a, of_b) >= _FEWEST_STRUCTURES:
             most, smaller = apart, a if of_a < of_b else b
             for i in range(k):
                 found[i] = node[i] == smaller

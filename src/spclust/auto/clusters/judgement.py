@@ -15,13 +15,14 @@ from spclust.auto.clusters.border import RESOLVED, Field, border_separation, den
 from spclust.auto.clusters.separation import Placement, centre, separation_of
 from spclust.jit.decorators import allocating
 
-# Of the density of the lower peak, what a valley may have at most: on a line; on a line where the
-# border shows valleys, too; and at the densest place of a border.
-_ON_LINE, _DEEP, _OPEN = 0.7, 0.5, 0.85
-# For line and border together: what the valley may have at most of the density of the lower peak;
-# structures of each group; what a centre has at least of the density of its peak; of the length of
-# the line, how far from it the densest passage may be.
-_CLEAR, _FEWEST, _FULL, _BESIDE = 0.8, 12, 0.6, 0.35
+# What a valley may have at most of the density of the lower peak:
+_ON_LINE = 0.7  # on the line, in more dimensions than borders show valleys in
+_DEEP = 0.5  # on the line and at the border, in few dimensions
+_OPEN = 0.85  # at the densest place of a border that decides alone
+_CLEAR = 0.8  # of both, if line and border count together; then also:
+_FEWEST_STRUCTURES = 12  # of each group
+_FULL = 0.6  # what a centre has at least of the density of its peak
+_BESIDE = 0.35  # of the length of the line: how far from it the densest passage may be
 
 
 class Rules(NamedTuple):
@@ -29,7 +30,7 @@ class Rules(NamedTuple):
 
     limit: float  # of the depth of a valley, in standard deviations
     by_border: bool  # True if a valley along the border does
-    chosen: float  # of `border_separation`
+    by_chance: float  # standard deviations that a valley along the border has by chance
     strays: bool  # True if a light group that is apart is a stray
     together: float  # limit of line and border together
 
@@ -42,7 +43,9 @@ def judge_border(
 
     And the density of its densest passage, as a share of the lower peak, and that passage.
     """
-    border, share, passage = border_separation(peak, first, after, placed.mass, field, rules.chosen)
+    border, share, passage = border_separation(
+        peak, first, after, placed.mass, field, rules.by_chance
+    )
     if placed.z.shape[1] == 1:  # the border is a place on the line, which decides
         return 0.0, share, passage
     if rules.by_border and border > rules.limit and share < _OPEN:
@@ -94,7 +97,7 @@ def is_direct(
             if labels[i] == label:
                 peak = max(peak, field.density[i])
                 many += 1
-        if many < _FEWEST or density_at(place, z, placed.mass, field) < _FULL * peak:
+        if many < _FEWEST_STRUCTURES or density_at(place, z, placed.mass, field) < _FULL * peak:
             return False
     i, j = field.edges[passage, 0], field.edges[passage, 1]
     length, along, square = 0.0, 0.0, 0.0

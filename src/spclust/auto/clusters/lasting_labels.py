@@ -77,10 +77,10 @@ def places_then(last: Reading, s: AutomaticStructures, order: Integers) -> Integ
 
 
 def matched(own: Integers, clusters: Integers, mass: Floats) -> Integers:
-    """Label of each cluster: that of most mass, of those that no other cluster has more of.
+    """Label of each cluster; NO_LABEL where there is none to take.
 
-    `own` (k,) are the labels that structures have, `clusters` (k,) their clusters. NO_LABEL where
-    there is none to take.
+    `own` (k,) are the labels that structures have, `clusters` (k,) their clusters. Pairs of a label
+    and a cluster are taken by the mass that they share, largest first, if neither has one yet.
     """
     found = np.full(int(clusters.max(initial=-1)) + 1, NO_LABEL)
     known = (own != NO_LABEL) & (clusters >= 0)

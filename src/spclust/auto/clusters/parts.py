@@ -18,7 +18,7 @@ from spclust.auto.clusters.ward import ward_merges
 from spclust.jit.decorators import allocating, kernel, outlined
 from spclust.numerics.euclidean_distances import square_distance
 
-_FEWEST = 6  # structures of each of two branches that are apart
+_FEWEST_STRUCTURES = 6  # structures of each of two branches that are apart
 _DEEP = 0.5  # of the lower peak, what the valley between them may have at most
 
 
@@ -77,7 +77,7 @@ def branches_are_apart(
         elif node[i] == b:
             side[i] = 1
             second += 1
-    if min(first, second) < _FEWEST or not is_valley(side, placed, limit):
+    if min(first, second) < _FEWEST_STRUCTURES or not is_valley(side, placed, limit):
         return False
     low, high = centre(0, side, placed), centre(1, side, placed)
     middle, length = np.empty(low.size), square_distance(low, high)

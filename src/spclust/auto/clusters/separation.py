@@ -26,7 +26,7 @@ from spclust.numerics.euclidean_distances import square_distance
 
 _PLACES = 41  # along the line, where the density is computed
 _NEGLIGIBLE = 40.0  # e^-40 is no density
-_FEWEST = 4  # structures of a cluster that is divided
+_FEWEST_STRUCTURES = 4  # structures of a cluster that is divided
 _STEPS = 20  # of 2-means, at most
 
 
@@ -214,7 +214,7 @@ def halves_of(label: int, labels: Integers, placed: Placement) -> Integers:
     for i in range(labels.size):
         half[i] = -1
         many += int(labels[i] == label)
-    if many < _FEWEST:
+    if many < _FEWEST_STRUCTURES:
         return half
     first = weightiest(label, labels, placed, centre(label, labels, placed))
     low, high = z[first], z[weightiest(label, labels, placed, z[first])]

@@ -17,15 +17,15 @@ from spclust.state.automatic_structures import AutomaticStructures, read_z, scat
 _STRAY = -1
 
 
-def told_clusters(s: AutomaticStructures, clusters: Integers, k: int) -> Integers:
-    """Cluster (n,) of the structure in each slot, k in all, from those that were found (n,)."""
+def told_clusters(s: AutomaticStructures, clusters: Integers, n_clusters: int) -> Integers:
+    """Cluster (n,) of the structure in each slot, so many in all, from those found (n,)."""
     slots = np.flatnonzero(clusters != _STRAY)
     groups, mass, found = clusters[slots], s.mass[slots], clusters.copy()
     many = int(groups.max(initial=-1)) + 1
-    if many < k:
-        found[slots] = divided(in_deviations(s, slots), mass, groups, k)
-    elif many > k:
-        found[slots] = merged(read_z(s, slots), mass, groups, k)
+    if many < n_clusters:
+        found[slots] = divided(in_deviations(s, slots), mass, groups, n_clusters)
+    elif many > n_clusters:
+        found[slots] = merged(read_z(s, slots), mass, groups, n_clusters)
     return found
 
 
@@ -39,19 +39,21 @@ def in_deviations(s: AutomaticStructures, slots: Integers) -> Floats:
     return places
 
 
-def divided(place: Floats, mass: Floats, groups: Integers, k: int) -> Integers:
+def divided(place: Floats, mass: Floats, groups: Integers, n_clusters: int) -> Integers:
     """Cluster (n,) of structures at places (n, d), merged by Ward's rule within groups (n,).
 
-    Until k clusters are left, or those groups.
+    Merges end at n_clusters; groups are not merged with each other.
     """
     clusters = np.arange(len(mass))
-    for a, b in ward_merges(np.ascontiguousarray(place), mass, groups)[: max(len(mass) - k, 0)]:
+    for a, b in ward_merges(np.ascontiguousarray(place), mass, groups)[
+        : max(len(mass) - n_clusters, 0)
+    ]:
         clusters[clusters == b] = a
     return np.unique(clusters, return_inverse=True)[1]
 
 
-def merged(z: Floats, mass: Floats, groups: Integers, k: int) -> Integers:
-    """Cluster (n,) of structures at z (n, d): the groups (n,) after merges, until k are left."""
+def merged(z: Floats, mass: Floats, groups: Integers, n_clusters: int) -> Integers:
+    """Cluster (n,) of structures at z (n, d): the groups (n,), merged until n_clusters are left."""
     many, clusters = int(groups.max()) + 1, groups.copy()
     weight = np.bincount(groups, weights=mass)
     nearest = np.full((many, many), np.inf)
@@ -59,7 +61,7 @@ def merged(z: Floats, mass: Floats, groups: Integers, k: int) -> Integers:
         for b in range(a):
             offsets = z[groups == a][:, np.newaxis] - z[groups == b]
             nearest[a, b] = nearest[b, a] = np.sqrt((offsets**2).sum(axis=2).min())
-    for _ in range(many - k):
+    for _ in range(many - n_clusters):
         cost = nearest * np.sqrt(np.minimum(weight[:, np.newaxis], weight))
         a, b = sorted(divmod(int(cost.argmin()), many))
         clusters[clusters == b] = a

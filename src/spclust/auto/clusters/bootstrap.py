@@ -1,4 +1,4 @@
-"""Stability: whether clusters would be the same with other points of the same kind.
+"""Bootstrap: whether clusters would be the same with other points of the same kind.
 
 A cheap bootstrap over structures. Each gets another number of points, a Poisson variable with its
 faded count as mean, and another mean, by the standard error of its own; clusters are found again.
