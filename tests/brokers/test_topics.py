@@ -146,23 +146,33 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("bad", "why"), BAD.items(), ids=repr)
-def test_a_bad_message_is_a_bad_row(server, bad, why, tmp_path, monkeypatch):
-    """It is named by its place, and those around it are read."""
+def test_bad_messages_are_bad_rows(server, tmp_path, monkeypatch):
+    """Each is named by its place, and those around it are read."""
     monkeypatch.chdir(tmp_path)
-    good = lines(blobs(50)[0])
-    topic, places = topic_of(server, [*good[:20], bad, *good[20:]])
+    good = lines(blobs(20 * len(BAD))[0])
+    values = [v for bad, some in zip(BAD, grouped(good, 20), strict=True) for v in (bad, *some)]
+    topic, places = topic_of(server, values)
     given = ("cluster", server.url(topic), "--until-end", "-c", "x,y", "-q")
-    said = run(*given, code=1).stderr
-    assert f"{server.url(topic)!r}, row 21: {why}" in said
-    assert f", in message {places[20]}. --on-bad-row" in said
     found = summary(*given, "--on-bad-row", "skip")
-    expected = 2 if bad == b"[1, 2]" else 1
-    assert (found["rows"], found["bad_rows"]) == (50, expected)
+    assert (found["rows"], found["bad_rows"]) == (len(good), len(BAD) + 1)  # [1, 2] has two rows
     run(*given, "--on-bad-row", "collect", "bad.ndjson")
-    record = json.loads((tmp_path / "bad.ndjson").read_text().splitlines()[0])
-    assert (record["file"], record["row"]) == (server.url(topic), 21)
-    assert record["message"] == places[20]
+    told = {}
+    for record in map(json.loads, (tmp_path / "bad.ndjson").read_text().splitlines()):
+        assert record["file"] == server.url(topic)
+        told[record["message"]] = (record["row"], record["why"])
+    assert list(told) == [places[21 * number] for number in range(len(BAD))]
+    for (place, (row, said)), why in zip(told.items(), BAD.values(), strict=True):
+        assert said.startswith(why)
+        assert said.endswith(f", in message {place}")
+        assert row - places.index(place) in (1, 2)  # 2 after the two rows of one message
+
+
+@pytest.mark.parametrize("bad", BAD, ids=repr)
+def test_a_bad_message_ends_a_run(server, bad):
+    topic, places = topic_of(server, [*lines(blobs(20)[0]), bad])
+    said = run("cluster", server.url(topic), "--until-end", "-c", "x,y", "-q", code=1).stderr
+    assert f"{server.url(topic)!r}, row 21: {BAD[bad]}" in said
+    assert f", in message {places[20]}. --on-bad-row" in said
 
 
 def test_labels_and_events_go_to_topics(server, tmp_path, monkeypatch):
