@@ -12,9 +12,17 @@ import pytest
 from spclust import SPC
 from spclust.brokers import batches
 from spclust.brokers.broker_url import parsed_url
+from spclust.brokers.kafka_broker import KafkaSubscription
 from spclust.brokers.nats_broker import NatsSubscription
 from spclust.tables import TableError
-from tests.brokers.servers import NatsServer, RedisServer, free_port, records, running
+from tests.brokers.servers import (
+    KafkaServer,
+    NatsServer,
+    RedisServer,
+    free_port,
+    records,
+    running,
+)
 from tests.command.common import blobs, run, summary
 
 NUMBERS = count()
@@ -326,3 +334,20 @@ def test_an_end_is_not_told_while_messages_are_on_their_way(tmp_path):
                 found += len(messages.values)
             topic.close()
             assert found == 500
+
+
+def test_messages_that_are_held_back_are_in_the_order_of_partitions(tmp_path):
+    """As those of any fetch: a run that is resumed twice reads them in that order."""
+    with running(KafkaServer, tmp_path) as server:
+        server.create("parts")
+        for part in range(4):
+            for _ in range(3):
+                server.send("parts", [b'{"x": 1}'] * 900, part)
+        url, stop = parsed_url(server.url("parts")), {0: 10, 1: 20, 2: 2600, 3: 30}
+        topic = KafkaSubscription(url, "", until_end=True, stopped=lambda: False)
+        inside = topic.fetch_until(",".join(f"{part}:{end}" for part, end in stop.items()))
+        held = topic.fetch(1, 1.0)
+        topic.close()
+        assert inside.places == [(part, n) for part, end in stop.items() for n in range(end)]
+        assert held.places == sorted(held.places)
+        assert len({part for part, _ in held.places}) > 1

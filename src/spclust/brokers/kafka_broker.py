@@ -1,5 +1,6 @@
 """Kafka: partition and offset are the place of a message."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from logging import getLogger
 from typing import Any
@@ -156,7 +157,7 @@ class KafkaSubscription:
         if not self.is_ordered:
             found.sort(key=_partition)
         places = list(zip(map(_partition, found), map(_offset, found), strict=True))
-        self._next.update((number, offset + 1) for number, offset in dict(places).items())
+        self._next.update(_after(places))
         for message in failed:
             self._failed(message)
         # A message without a value is b"", to be refused.
@@ -174,10 +175,10 @@ class KafkaSubscription:
             places += more.places
             if self._stopped():
                 return Messages([], [])
-        pairs = list(zip(places, values, strict=True))
+        # What is held is a fetch, too: it is in the order of partitions when it is fetched again.
+        pairs = sorted(zip(places, values, strict=True), key=lambda pair: pair[0])
         inside = [pair for pair in pairs if pair[0][1] < wanted.get(pair[0][0], 0)]
         outside = [pair for pair in pairs if pair[0][1] >= wanted.get(pair[0][0], 0)]
-        inside.sort(key=lambda pair: pair[0][0])
         self._held = _messages(outside)
         return _messages(inside)
 
@@ -194,7 +195,7 @@ class KafkaSubscription:
     def cursor(self, before: str, places: Sequence[Any]) -> str:
         """The next offset of each partition of which something was read."""
         after = _offsets(before)
-        after.update((partition, offset + 1) for partition, offset in dict(places).items())
+        after.update(_after(places))
         return ",".join(f"{partition}:{offset}" for partition, offset in sorted(after.items()))
 
     def name(self, place: Any) -> str:
@@ -209,6 +210,16 @@ class KafkaSubscription:
 def _messages(pairs: list[tuple[Any, bytes]]) -> Messages:
     """Messages of places and values."""
     return Messages([value for _, value in pairs], [place for place, _ in pairs])
+
+
+def _after(places: Sequence[Any]) -> dict[int, int]:
+    """The next offset of each partition; places are in the order of partitions and offsets."""
+    after, stop = dict[int, int](), len(places)
+    while stop:
+        partition, offset = places[stop - 1]
+        after[partition] = offset + 1
+        stop = bisect_left(places, (partition, -1), 0, stop)
+    return after
 
 
 def _offsets(cursor: str) -> dict[int, int]:
