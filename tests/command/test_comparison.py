@@ -31,10 +31,10 @@ def kinds(found):
 
 @pytest.mark.parametrize(
     ("parameters", "seeds", "least"),
-    [({"half_life": 500}, (160, 161), 0.95), (PAPER, (10, 11), 0.9)],
+    [({"half_life": 500}, (160, 303), 0.99), (PAPER, (10, 11), 0.9)],
 )
 def test_changes_between_moments_of_a_drifting_stream_are_found(parameters, seeds, least):
-    """All pairs of moments; nothing was chosen on these seeds."""
+    """All pairs of moments. With seed 303 a cluster is born near one that has died."""
     right, missed, wrong = Counter(), Counter(), Counter()
     for _, _, found, true in pairs(seeds, **parameters):
         right += found & true
