@@ -27,6 +27,7 @@ class ModelComparison(NamedTuple):
 
     changes: list[Change]
     by: str  # "events", "labels" or "overlap"
+    recorded: bool = True  # False if a model has no record of events, of which there may be some
 
 
 def compare(old: PreparedModel, new: PreparedModel) -> ModelComparison:
@@ -50,7 +51,9 @@ def compare(old: PreparedModel, new: PreparedModel) -> ModelComparison:
     lasting = one_stream and bool(new.model._stream.automatic)
     there, back = _shares(old, new, before.ids, after.ids), _shares(new, old, after.ids, before.ids)
     origins = origins_by_overlap(before.ids, after.ids, there, back, lasting=lasting)
-    return ModelComparison(changes(before, after, origins), "labels" if lasting else "overlap")
+    recorded = old.model._tracker is not None and new.model._tracker is not None
+    by = "labels" if lasting else "overlap"
+    return ModelComparison(changes(before, after, origins), by, recorded)
 
 
 def is_one_stream(old: PreparedModel, new: PreparedModel) -> bool:

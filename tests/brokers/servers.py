@@ -187,7 +187,8 @@ class KafkaServer:
         from confluent_kafka import Producer
 
         settings = {"bootstrap.servers": "x", "test.mock.num.brokers": 1, "log_level": 0}
-        self._producer = Producer(settings)
+        most = {"message.max.bytes": 200_000_000, "receive.message.max.bytes": 300_000_000}
+        self._producer = Producer({**settings, **most})
         (broker,) = self._producer.list_topics(timeout=SECONDS).brokers.values()
         self.port = broker.port
 

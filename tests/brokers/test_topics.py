@@ -12,9 +12,17 @@ import pytest
 from spclust import SPC
 from spclust.brokers import batches
 from spclust.brokers.broker_url import parsed_url
+from spclust.brokers.kafka_broker import KafkaSubscription
 from spclust.brokers.nats_broker import NatsSubscription
 from spclust.tables import TableError
-from tests.brokers.servers import NatsServer, RedisServer, free_port, records, running
+from tests.brokers.servers import (
+    KafkaServer,
+    NatsServer,
+    RedisServer,
+    free_port,
+    records,
+    running,
+)
 from tests.command.common import blobs, run, summary
 
 NUMBERS = count()
@@ -146,23 +154,33 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("bad", "why"), BAD.items(), ids=repr)
-def test_a_bad_message_is_a_bad_row(server, bad, why, tmp_path, monkeypatch):
-    """It is named by its place, and those around it are read."""
+def test_bad_messages_are_bad_rows(server, tmp_path, monkeypatch):
+    """Each is named by its place, and those around it are read."""
     monkeypatch.chdir(tmp_path)
-    good = lines(blobs(50)[0])
-    topic, places = topic_of(server, [*good[:20], bad, *good[20:]])
+    good = lines(blobs(20 * len(BAD))[0])
+    values = [v for bad, some in zip(BAD, grouped(good, 20), strict=True) for v in (bad, *some)]
+    topic, places = topic_of(server, values)
     given = ("cluster", server.url(topic), "--until-end", "-c", "x,y", "-q")
-    said = run(*given, code=1).stderr
-    assert f"{server.url(topic)!r}, row 21: {why}" in said
-    assert f", in message {places[20]}. --on-bad-row" in said
     found = summary(*given, "--on-bad-row", "skip")
-    expected = 2 if bad == b"[1, 2]" else 1
-    assert (found["rows"], found["bad_rows"]) == (50, expected)
+    assert (found["rows"], found["bad_rows"]) == (len(good), len(BAD) + 1)  # [1, 2] has two rows
     run(*given, "--on-bad-row", "collect", "bad.ndjson")
-    record = json.loads((tmp_path / "bad.ndjson").read_text().splitlines()[0])
-    assert (record["file"], record["row"]) == (server.url(topic), 21)
-    assert record["message"] == places[20]
+    told = {}
+    for record in map(json.loads, (tmp_path / "bad.ndjson").read_text().splitlines()):
+        assert record["file"] == server.url(topic)
+        told[record["message"]] = (record["row"], record["why"])
+    assert list(told) == [places[21 * number] for number in range(len(BAD))]
+    for (place, (row, said)), why in zip(told.items(), BAD.values(), strict=True):
+        assert said.startswith(why)
+        assert said.endswith(f", in message {place}")
+        assert row - places.index(place) in (1, 2)  # 2 after the two rows of one message
+
+
+@pytest.mark.parametrize("bad", BAD, ids=repr)
+def test_a_bad_message_ends_a_run(server, bad):
+    topic, places = topic_of(server, [*lines(blobs(20)[0]), bad])
+    said = run("cluster", server.url(topic), "--until-end", "-c", "x,y", "-q", code=1).stderr
+    assert f"{server.url(topic)!r}, row 21: {BAD[bad]}" in said
+    assert f", in message {places[20]}. --on-bad-row" in said
 
 
 def test_labels_and_events_go_to_topics(server, tmp_path, monkeypatch):
@@ -316,3 +334,20 @@ def test_an_end_is_not_told_while_messages_are_on_their_way(tmp_path):
                 found += len(messages.values)
             topic.close()
             assert found == 500
+
+
+def test_messages_that_are_held_back_are_in_the_order_of_partitions(tmp_path):
+    """As those of any fetch: a run that is resumed twice reads them in that order."""
+    with running(KafkaServer, tmp_path) as server:
+        server.create("parts")
+        for part in range(4):
+            for _ in range(3):
+                server.send("parts", [b'{"x": 1}'] * 900, part)
+        url, stop = parsed_url(server.url("parts")), {0: 10, 1: 20, 2: 2600, 3: 30}
+        topic = KafkaSubscription(url, "", until_end=True, stopped=lambda: False)
+        inside = topic.fetch_until(",".join(f"{part}:{end}" for part, end in stop.items()))
+        held = topic.fetch(1, 1.0)
+        topic.close()
+        assert inside.places == [(part, n) for part, end in stop.items() for n in range(end)]
+        assert held.places == sorted(held.places)
+        assert len({part for part, _ in held.places}) > 1

@@ -31,10 +31,10 @@ def kinds(found):
 
 @pytest.mark.parametrize(
     ("parameters", "seeds", "least"),
-    [({"half_life": 500}, (160, 161), 0.95), (PAPER, (10, 11), 0.9)],
+    [({"half_life": 500}, (160, 303), 0.99), (PAPER, (10, 11), 0.9)],
 )
 def test_changes_between_moments_of_a_drifting_stream_are_found(parameters, seeds, least):
-    """All pairs of moments; nothing was chosen on these seeds."""
+    """All pairs of moments. With seed 303 a cluster is born near one that has died."""
     right, missed, wrong = Counter(), Counter(), Counter()
     for _, _, found, true in pairs(seeds, **parameters):
         right += found & true
@@ -98,10 +98,10 @@ def test_the_command_tells_the_same_as_a_table_and_as_json(tmp_path):
     old, new = tmp_path / "old.spc", tmp_path / "new.spc"
     model(CENTRES[:3]).save(old)
     model(CENTRES[:4], seed=1).save(new)
-    shown = run("compare", old, new).stdout
-    assert "1 born, 3 same (by overlap, as they are of different streams)" in " ".join(
-        shown.split()
-    )
+    shown = run("compare", old, new)
+    told = "1 born, 3 same (by overlap, as nothing shows that they are of one stream)"
+    assert told in " ".join(shown.stdout.split())
+    assert "save models with --events FILE to have them all" in shown.stderr
     found = json.loads(run("compare", old, new, "--json").stdout)
     (born,) = [change for change in found["changes"] if change["change"] == "born"]
     assert born["centre"][0] is None

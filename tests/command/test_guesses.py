@@ -49,7 +49,7 @@ def test_values_of_json_are_kept_as_they_are(tmp_path, lines):
 
 
 def test_columns_that_are_hardly_meant_are_named_in_one_warning(tmp_path):
-    head = "user_id,x,y,class,createdAt,unixtime\n"
+    head = "user_id,x,y,class,createdAt,at\n"
     (tmp_path / "a.csv").write_text(head + "1,2.5,3,0,5,6\n2,2.4,3,1,6,7\n" * 20)
     said = run("cluster", tmp_path / "a.csv", "-q").stderr
     assert said.count("\n") == 1
@@ -62,10 +62,10 @@ def test_columns_that_are_hardly_meant_are_named_in_one_warning(tmp_path):
         assert part in said
     assert "'x'" not in said
     assert run("cluster", tmp_path / "a.csv", "-q", "--columns", "x,y").stderr == ""
-    given = ("--label", "class", "--time", "unixtime", "--on-bad-row", "skip")
+    given = ("--label", "class", "--time", "at", "--on-bad-row", "skip")
     said = run("cluster", tmp_path / "a.csv", "-q", *given).stderr
     assert "class" not in said
-    assert "unixtime" not in said
+    assert "'at'" not in said
 
 
 def test_the_advice_of_an_error_works(tmp_path, lines):

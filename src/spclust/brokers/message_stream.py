@@ -115,7 +115,8 @@ class MessageStream:
                 values = [value for messages in self._fetched for value in messages.values]
                 reader = sample(values, self._options)
                 if reader is not None:
-                    if not subscription.is_ordered:  # they have to be read in the noted order
+                    if not subscription.is_ordered and self._log is not None:
+                        # They have to be read in the noted order.
                         subscription.close()
                         self._subscription, self._fetched = None, []
                     return self.paths[0], _Sample(reader)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from spclust.cli.exit_codes import guarded
+from spclust.cli.exit_codes import guarded, say
 
 EPILOG = """
 **Examples**
@@ -37,7 +37,12 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
 ) -> None:
     """Tell which clusters were born, are gone, merged, split, moved, have grown or shrunk."""
-    from spclust.cli.comparison.comparison_report import headline, record_of, table_of_changes
+    from spclust.cli.comparison.comparison_report import (
+        NOT_RECORDED,
+        headline,
+        record_of,
+        table_of_changes,
+    )
     from spclust.cli.comparison.model_choice import chosen_models
     from spclust.cli.summary import print_json, print_table
     from spclust.model_comparison import compare as compared
@@ -46,6 +51,8 @@ def compare(
     paths = chosen_models(models, since)
     old, new = (PreparedModel.load(path) for path in paths)
     found = compared(old, new)
+    if not found.recorded:
+        say(NOT_RECORDED)
     if as_json:
         print_json(record_of(found, old, new, paths))
         return

@@ -12,10 +12,14 @@ from spclust.prepared_model import PreparedModel
 from spclust.tables.table_error import printable
 
 _COLUMNS = 4  # of centres, as many as fit on a terminal
+NOT_RECORDED = (
+    "the models have not recorded events: if they are of one stream, merges, splits and moves may "
+    "be told as gone and born; save models with --events FILE to have them all."
+)
 _BY = {
     "events": "the events between them",
     "labels": "labels that last, and overlap",
-    "overlap": "overlap, as they are of different streams",
+    "overlap": "overlap, as nothing shows that they are of one stream",
 }
 
 

@@ -13,7 +13,7 @@ _KINDS = {
         " (--label says so)",
     ),
     "a time": (
-        r"(.*[_ ])?(time|timestamp|ts|date|datetime|epoch|unixtime)|.*_at",
+        r"(.*[_ ])?(time|timestamp|ts|date|datetime|epoch|unixtime)|(.*_)?at",
         " (--time says so)",
     ),
 }  # names, and the option for such a column

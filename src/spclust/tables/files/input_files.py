@@ -91,7 +91,9 @@ class InputFiles:
     ) -> Iterator[tuple[Chunk, Position] | None]:
         """Chunks of one file."""
         path, reader = self.name(number), self._open(number)
-        row, offset, known = 0, -1, RowDigest()
+        # Rows before the offset are known by its identity; there need be none after it.
+        row = since.offset_row if since.identity else 0
+        offset, known = -1, RowDigest()
         if reader.names and not self.continues:
             require_columns(columns.read, reader, path)
         with named_errors(path):

@@ -46,8 +46,8 @@ def origins_by_events(
     known = set(before)
     found = {one: {one} for one in known}
     for event in events:
-        if event.kind == "birth":  # or the return of one that had died
-            found |= {one: {one} & known for one in event.after}
+        if event.kind == "birth":  # also under the id of one that has died near there
+            found |= {one: set() for one in event.after}
         elif event.kind == "death":
             for one in event.before:
                 found.pop(one, None)
