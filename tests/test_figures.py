@@ -183,7 +183,7 @@ CONSTANTS = {  # row of the table of constants: names in the file that the row g
     "mass left out of W": ("10 %, the widest", "_WIDEST"),
     "farthest distance in the width": ("8 mean distances", "_FAR"),
     "mass of a structure that counts in the mean distance": ("0.5 means", "_HEAVY"),
-    "structures of a branch that is apart": ("6", "_FEWEST"),
+    "structures of a branch that is apart": ("6", "_FEWEST_STRUCTURES"),
     "share of a valley between branches": ("0.5", "_DEEP"),
     "mass within reach": ("3 means", "_ENOUGH"),
     "recent points": ("1,000", "RECENT"),
@@ -199,7 +199,7 @@ CONSTANTS = {  # row of the table of constants: names in the file that the row g
     "wide gaps": ("0.3 wider, in logarithms", "_WIDE"),
     "evidence of wide gaps": ("5 standard deviations", "_APART"),
     "edges of a border with a gap": ("5", "_EDGES"),
-    "structures of a part behind a gap": ("3", "_FEWEST"),
+    "structures of a part behind a gap": ("3", "_FEWEST_STRUCTURES"),
     "points of a structure, for gaps": ("3 on average", "_POINTS"),
     "edges with the usual gap, added to those inside of a part": ("2", "_USUAL"),
     "ripple": ("0.04", "RIPPLE"),
@@ -234,7 +234,7 @@ def test_the_table_of_events():
     page = (ROOT / "docs/explanation/tracking.md").read_text("utf-8")
     (call,) = re.findall(r"`(SPC\(60,[^`]+)`", page)
     first, last = quoted(
-        "docs/explanation/tracking.md", r"`make_drifting` \(seeds (\d) to (\d)\), with parameters"
+        "docs/explanation/tracking.md", r"these parameters were chosen \(seeds (\d) to (\d)\)"
     )
     kinds = ("birth", "death", "merge", "split")
     counts = dict.fromkeys(kinds, 0)
@@ -243,7 +243,9 @@ def test_the_table_of_events():
         found = eval(call, {"SPC": SPC}).partial_fit(X).events_
         counts = {kind: counts[kind] + hits(truth, found, kind) for kind in kinds}
     for kind in kinds:
-        row = re.search(rf"^\| {kind}s \| ([\d.]+) \| (\d+) \| (\d+) \| (\d+) \|$", page, re.M)
+        row = re.search(
+            rf"^\| {kind}s \| ([\d.]+) \((\d+), (\d+), (\d+)\) \| [\d.]+ \(.+\) \|$", page, re.M
+        )
         assert counts[kind].tolist() == [int(count) for count in row.groups()[1:]], kind
         assert agrees(row[1], f1(counts[kind])), kind
 
