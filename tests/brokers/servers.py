@@ -14,13 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.ports import free_port
+
 SECONDS = 30  # that something may take on a busy machine
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def program(name, *modules):

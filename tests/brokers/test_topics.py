@@ -19,11 +19,11 @@ from tests.brokers.servers import (
     KafkaServer,
     NatsServer,
     RedisServer,
-    free_port,
     records,
     running,
 )
 from tests.command.common import blobs, run, summary
+from tests.ports import free_port
 
 NUMBERS = count()
 

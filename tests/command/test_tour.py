@@ -4,7 +4,6 @@ import os
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 from spclust.cli import app
 from tests.command.common import COMMAND, ENVIRONMENT
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 
@@ -69,11 +69,8 @@ def test_the_tutorial_of_a_pipe(shell):
     page = (ROOT / "docs/tutorials/production_pipe.md").read_text()
     blocks = re.findall(r"```(sh|text)\n(.+?)```", page, re.S)
     assert "pip install" in blocks.pop(0)[1]
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     script = f"\nprintf '{END}'\n".join(code for kind, code in blocks if kind == "sh")
-    done = shell(script.replace("8765", str(port)))
+    done = shell(script.replace("8765", str(free_port())))
     assert done.returncode == 0, done.stderr
     printed = iter(done.stdout.split(END))
     last = ""

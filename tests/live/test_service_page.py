@@ -9,15 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.ports import free_port
+
 pytest.importorskip("uvicorn")
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "service.md"
-
-
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 @pytest.fixture

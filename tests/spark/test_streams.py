@@ -46,7 +46,8 @@ def test_every_point_counts_once(learnt):
     total = (structures.count[:, np.newaxis] * structures.mean).sum(axis=0)
     np.testing.assert_allclose(total, X.sum(axis=0), rtol=1e-9)
     assert list(model.feature_names_in_) == ["x0", "x1"]
-    assert same_grouping(model.predict(framed(X)), truth)
+    # Of 80,000 rows around 20 structures a few are farther away than usual ones: they count, too.
+    assert same_grouping(model.set_params(outlier_nlt=None).predict(framed(X)), truth)
 
 
 def test_the_folder_tells_what_was_learnt(learnt):
