@@ -166,18 +166,16 @@ def test_the_tree_is_single_linkage(seed, k, d):
     z, mass = rng.normal(size=(k, d)), rng.integers(1, 20, size=k).astype(float)
     D = cutting.distances(z)
     np.testing.assert_allclose(D, squareform(pdist(z)), rtol=1e-12)
-    reach = cutting.reaches(D, mass, 0.7 * mass.mean())
+    reach, ends, length = cutting.spanning_tree(D, mass, 0.7 * mass.mean())
     for i in range(k):
         order = np.argsort(D[i])
         need = order[: np.searchsorted(np.cumsum(mass[order]), 0.7 * mass.mean()) + 1]
         assert reach[i] == D[i, need].max()
-    first, second, length = cutting.spanning_tree(D, reach)
     R = np.maximum(np.maximum(D, reach), reach[:, np.newaxis])
     np.fill_diagonal(R, 0.0)
-    np.testing.assert_allclose(length, linkage(squareform(R), "single")[:, 2], rtol=1e-12)
-    tree = cutting.linked(first, second, length, mass, np.zeros(k))
-    assert tree.counts[-1] == pytest.approx(mass.sum())
-    stability, chosen = cutting.most_stable(tree, 3.0)
-    labels = cutting.labelled(tree, chosen, first, second)
-    assert stability >= -1e-9
-    assert set(labels) == set(range(len(chosen)))
+    order = np.argsort(length, kind="stable")
+    expected = linkage(squareform(R), "single")[:, 2]
+    np.testing.assert_allclose(length[order], expected, rtol=1e-12)
+    height = np.concatenate([np.zeros(k), length[order]])
+    labels = cutting.stable_groups(ends[:, order].copy(), height, mass, mass.sum())
+    assert set(labels) == set(range(labels.max() + 1))

@@ -68,30 +68,45 @@ def densities(
     return density, at_nodes, edges, lowest, at_edges, weights, widths, heights
 
 
-def local_distances(squares: Floats, mass: Floats) -> Floats:
-    """Local distance (k,) of neighbours: the mean, in logarithms, of nearest distances around."""
-    local = mean_nearest_distances(squares, mass)
-    return np.maximum(local, 1e-3 * np.median(local) + 1e-12)  # copies are in one place
+def neighbourhood(squares: Floats, mass: Floats) -> tuple[Floats, Integers]:
+    """Local distance (k,) of neighbours, and edges (m, 2) between them."""
+    local, edges = neighbours(squares, mass)
+    return np.maximum(local, 1e-3 * np.median(local) + 1e-12), edges  # copies are in one place
 
 
 @kernel
-def mean_nearest_distances(squares: Floats, mass: Floats) -> Floats:
-    """Mean (k,), in logarithms, of the nearest distances around each structure."""
-    k = mass.size
-    nearest, local, left = np.empty(k), np.empty(k), np.empty(k)
-    for i in range(k):
-        least = np.inf
-        for j in range(k):
-            if j != i:
-                least = min(least, squares[i, j])
-        nearest[i] = 0.5 * np.log(max(least, _TINY))
+def neighbours(squares: Floats, mass: Floats) -> tuple[Floats, Integers]:
+    """`mean_nearest_distances` (k,) and `edges_of` (m, 2) structures."""
+    near = nearest_structures(squares)
+    return mean_nearest_distances(squares, mass, near), edges_of(squares, near)
+
+
+@allocating
+def nearest_structures(squares: Floats) -> Integers:
+    """The structures (k, n) that are nearest to each, itself among them, the nearest one first."""
+    k = squares.shape[0]
+    near, left = np.empty((k, min(_NEAREST + 1, k)), np.int64), np.empty(k)
     for i in range(k):
         for j in range(k):
             left[j] = squares[i, j]
+        for at in range(near.shape[1]):
+            near[i, at] = place_of_smallest(left)
+            left[near[i, at]] = np.inf
+    return near
+
+
+@allocating
+def mean_nearest_distances(squares: Floats, mass: Floats, near: Integers) -> Floats:
+    """Mean (k,), in logarithms, of the nearest distances around each structure."""
+    k = mass.size
+    nearest, local = np.empty(k), np.empty(k)
+    for i in range(k):
+        j = near[i, 0] if near[i, 0] != i else near[i, 1]
+        nearest[i] = 0.5 * np.log(max(squares[i, j], _TINY))
+    for i in range(k):
         total, around = 0.0, 0.0
-        for _ in range(min(_NEIGHBOURS + 1, k)):
-            j = place_of_smallest(left)
-            left[j] = np.inf
+        for at in range(min(_NEIGHBOURS + 1, near.shape[1])):
+            j = near[i, at]
             total += mass[j]
             around += mass[j] * nearest[j]
         local[i] = np.exp(around / total)
@@ -154,31 +169,22 @@ def density_at(place: Floats, z: Floats, mass: Floats, field: Field) -> float:
     return density
 
 
-@kernel
-def edges_of(squares: Floats) -> Integers:
+@allocating
+def edges_of(squares: Floats, near: Integers) -> Integers:
     """Edges (m, 2) of structures with no third one in the ball over them, the later one first.
 
     One of the two is among the nearest of the other: in many dimensions nearly all balls are empty.
     A copy, of a structure in the same place, has an edge to the first one there, which has all
     others.
     """
-    k = squares.shape[0]
+    k, last = squares.shape[0], near.shape[1] - 1
     edges, many = np.empty((k * (k - 1) // 2, 2), np.int64), 0
-    far, left, first = np.empty(k), np.empty(k), np.empty(k, np.int64)
-    for i in range(k):
-        for j in range(k):
-            left[j] = squares[i, j]
-        first[i] = place_of_smallest(left)
-        far[i] = 0.0
-        for _ in range(min(_NEAREST + 1, k)):  # itself, too
-            j = place_of_smallest(left)
-            far[i] = squares[i, j]
-            left[j] = np.inf
     for i in range(k):
         for j in range(i):
-            wanted = first[i] == j or (first[i] == i and first[j] == j)
-            near = squares[i, j] <= max(far[i], far[j])
-            if near and wanted and ball_is_empty(i, j, squares):
+            first, other = near[i, 0], near[j, 0]
+            wanted = first == j or (first == i and other == j)
+            far = max(squares[i, near[i, last]], squares[j, near[j, last]])
+            if squares[i, j] <= far and wanted and ball_is_empty(i, j, squares):
                 edges[many, 0], edges[many, 1] = i, j
                 many += 1
     return edges[:many]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spclust.array_types import Floats, Integers
-from spclust.jit.decorators import kernel, part
+from spclust.jit.decorators import allocating, kernel, part
 from spclust.numerics.euclidean_distances import distances
 from spclust.numerics.smallest import place_of_smallest
 
@@ -32,7 +32,7 @@ _FEWEST_POINTS = 2.0  # points of a part, whatever the share
 _TILE = np.sqrt(12.0)  # width of a uniform distribution, in standard deviations
 
 
-@kernel
+@allocating
 def reaches(D: Floats, count: Floats, least: float) -> Floats:
     """Distance (k,) within which each structure finds `least` points, its own included."""
     k = count.size
@@ -52,20 +52,14 @@ def reaches(D: Floats, count: Floats, least: float) -> Floats:
     return reach
 
 
-def spanning_tree(D: Floats, reach: Floats) -> tuple[Integers, Integers, Floats]:
-    """Edges of the smallest spanning tree, shortest first: both ends (k - 1,) and length (k - 1,).
-
-    The length of an edge is at least the reach of both of its ends.
-    """
-    ends, length = grown_tree(D, reach)
-    order = np.argsort(length, kind="stable")
-    return ends[0][order], ends[1][order], length[order]
-
-
 @kernel
-def grown_tree(D: Floats, reach: Floats) -> tuple[Integers, Floats]:
-    """Both ends (2, k - 1) and lengths (k - 1,) of the edges, in the order of Prim's algorithm."""
-    k = reach.size
+def spanning_tree(D: Floats, count: Floats, least: float) -> tuple[Floats, Integers, Floats]:
+    """Reaches (k,), and the smallest spanning tree: ends (2, k - 1) and lengths (k - 1,) of edges.
+
+    The length of an edge is at least the reach of both of its ends. Edges are in the order of
+    Prim's algorithm.
+    """
+    reach, k = reaches(D, count, least), count.size
     best, nearest, inside = np.empty(k), np.empty(k, np.int64), np.empty(k, np.bool_)
     direct = np.empty(k)  # of equal lengths, which a reach has, the nearest neighbour counts
     ends, length, new = np.empty((2, k - 1), np.int64), np.empty(k - 1), 0
@@ -84,7 +78,7 @@ def grown_tree(D: Floats, reach: Floats) -> tuple[Integers, Floats]:
                 shortest, chosen = best[j], j
         ends[0, e], ends[1, e], length[e] = nearest[chosen], chosen, shortest
         new = chosen
-    return ends, length
+    return reach, ends, length
 
 
 class Tree(NamedTuple):
@@ -96,33 +90,30 @@ class Tree(NamedTuple):
     counts: Floats  # (2k - 1,) points
 
 
-def linked(first: Integers, second: Integers, length: Floats, count: Floats, ends: Floats) -> Tree:
-    """The tree of edges, shortest first, over structures with a count and an end (k,) each."""
-    parts, counts = joined(first, second, count)
-    return Tree(parts[0], parts[1], np.concatenate([ends, length]), counts)
-
-
-@kernel
-def joined(first: Integers, second: Integers, count: Floats) -> tuple[Integers, Floats]:
-    """Parts (2, 2k - 1) and points (2k - 1,) of all nodes."""
+@allocating
+def linked(ends: Integers, height: Floats, count: Floats) -> Tree:
+    """The tree of edges with ends (2, k - 1), shortest first, over structures with counts (k,)."""
     k = count.size
-    parts, counts = np.empty((2, 2 * k - 1), np.int64), np.empty(2 * k - 1)
-    top = np.empty(2 * k - 1, np.int64)
+    left, right = np.empty(2 * k - 1, np.int64), np.empty(2 * k - 1, np.int64)
+    counts, top = np.empty(2 * k - 1), np.empty(2 * k - 1, np.int64)
     for i in range(2 * k - 1):
-        parts[0, i] = parts[1, i] = -1
+        left[i] = right[i] = -1
         top[i] = i
     for i in range(k):
         counts[i] = count[i]
     for e in range(k - 1):
         for side in range(2):
-            at = first[e] if side == 0 else second[e]
+            at = ends[side, e]
             while top[at] != at:
                 top[at] = top[top[at]]
                 at = top[at]
-            parts[side, k + e] = at
-        counts[k + e] = counts[parts[0, k + e]] + counts[parts[1, k + e]]
-        top[parts[0, k + e]] = top[parts[1, k + e]] = k + e
-    return parts, counts
+            if side == 0:
+                left[k + e] = at
+            else:
+                right[k + e] = at
+        counts[k + e] = counts[left[k + e]] + counts[right[k + e]]
+        top[left[k + e]] = top[right[k + e]] = k + e
+    return Tree(left, right, height, counts)
 
 
 @part
@@ -131,11 +122,12 @@ def log_ratio(a: float, b: float) -> float:
     return np.log(a / max(b, 1e-300)) if a > b else 0.0
 
 
-@kernel
-def most_stable(tree: Tree, least: float) -> tuple[float, Integers]:
-    """Sum of stabilities, and nodes, of the most stable clusters, if a part has `least` points.
+@allocating
+def most_stable(tree: Tree, least: float, chosen: Integers) -> tuple[float, int]:
+    """Sum of stabilities, and number, of the most stable clusters, if a part has `least` points.
 
-    The sum leaves the largest cluster out. The root is a cluster only if it has no parts.
+    The sum leaves the largest cluster out. The root is a cluster only if it has no parts. Modified
+    in place: chosen, their nodes.
     """
     n = tree.counts.size
     nodes, births, stability = np.empty(n, np.int64), np.empty(n), np.empty(n)
@@ -162,8 +154,7 @@ def most_stable(tree: Tree, least: float) -> tuple[float, Integers]:
             total += tree.counts[light] * age
         stability[i] = total
         i += 1
-    best, stays = np.empty(n), np.empty(n, np.bool_)
-    chosen, wanted = np.empty(n, np.int64), np.empty(n, np.bool_)
+    best, stays, wanted = np.empty(n), np.empty(n, np.bool_), np.empty(n, np.bool_)
     for i in range(many - 1, -1, -1):
         best[i], stays[i], wanted[i] = stability[i], True, False
         if part1[i] >= 0:
@@ -181,16 +172,16 @@ def most_stable(tree: Tree, least: float) -> tuple[float, Integers]:
                 largest = i
         else:
             wanted[part1[i]] = wanted[part2[i]] = True
-    return best[0] - stability[largest], chosen[:found]
+    return best[0] - stability[largest], found
 
 
-@kernel
-def labelled(tree: Tree, chosen: Integers, first: Integers, second: Integers) -> Integers:
+@allocating
+def labelled(tree: Tree, chosen: Integers, ends: Integers) -> Integers:
     """Label (k,) of each structure: its chosen node, or, if it is in none, that of a neighbour.
 
     The neighbour is the one to which the shortest edges of the spanning tree lead.
     """
-    k = first.size + 1
+    k = ends.shape[1] + 1
     labels, below = np.empty(k, np.int64), np.empty(2 * k, np.int64)
     for i in range(k):
         labels[i] = -1
@@ -207,13 +198,33 @@ def labelled(tree: Tree, chosen: Integers, first: Integers, second: Integers) ->
     while True:
         changed = False
         for e in range(k - 1):
-            a, b = labels[first[e]], labels[second[e]]
+            a, b = labels[ends[0, e]], labels[ends[1, e]]
             if (a < 0) != (b < 0):
-                labels[first[e]] = labels[second[e]] = max(a, b)
+                labels[ends[0, e]] = labels[ends[1, e]] = max(a, b)
                 changed = True
                 break
         if not changed:
             return labels
+
+
+@kernel
+def stable_groups(ends: Integers, height: Floats, count: Floats, total: float) -> Integers:
+    """Label (k,) of each structure, from edges (2, k - 1), shortest first, and counts (k,).
+
+    `height` (2k - 1,) is that of the tree.
+    """
+    tree, shares = linked(ends, height, count), len(_SHARES)
+    chosen, many = np.empty((shares, height.size), np.int64), np.empty(shares, np.int64)
+    score, best = np.empty(shares), -np.inf
+    for i in range(shares):
+        stability, many[i] = most_stable(tree, max(_SHARES[i] * total, _FEWEST_POINTS), chosen[i])
+        fine = stability / total - _FOR_EACH * np.log(many[i])
+        score[i] = fine if many[i] > 1 else -np.inf
+        best = max(best, score[i])
+    winner, least = 0, best - (1.0 - _NEARLY) * abs(best)
+    while score[winner] < least:
+        winner += 1
+    return labelled(tree, chosen[winner, : many[winner]], ends)
 
 
 def own_distances(D: Floats, reach: Floats, count: Floats, radius: Floats, d: int) -> Floats:
@@ -222,7 +233,8 @@ def own_distances(D: Floats, reach: Floats, count: Floats, radius: Floats, d: in
     Points that fill a structure evenly are as wide as its neighbours are away. Where the radius is
     not known (0), structures of several points end where structures typically are neighbours.
     """
-    others = np.where(np.eye(count.size, dtype=bool), np.inf, D)
+    others = D.copy()
+    np.fill_diagonal(others, np.inf)
     near = np.maximum(np.maximum(others, reach), reach[:, np.newaxis]).min(axis=1)
     typical = float(np.median(others.min(axis=1)))
     wide = np.maximum(_TILE * radius / np.sqrt(d), 1e-3 * near)
@@ -239,21 +251,12 @@ def proposed_groups(z: Floats, count: Floats, radius: Floats) -> Integers:
     if k < 3:
         return np.zeros(k, dtype=np.int64)
     D, total = distances(np.ascontiguousarray(z)), float(count.sum())
-    reach = reaches(D, count, _BRIDGE * total / k)
-    first, second, length = spanning_tree(D, reach)
-    length = np.minimum(length, _LARGEST)
-    ends = own_distances(D, reach, count, radius, z.shape[1])
+    reach, ends, length = spanning_tree(D, count, _BRIDGE * total / k)
+    order = np.argsort(length, kind="stable")
+    ends, length = ends[:, order], np.minimum(length[order], _LARGEST)
+    own = own_distances(D, reach, count, radius, z.shape[1])
     long = float(length[int(_LONG * (k - 2))])
     least = _COPIES * (long if long > 0.0 else float(length[-1]))
-    tree = linked(first, second, np.maximum(length, least), count, np.maximum(ends, least))
-    found = [most_stable(tree, max(share * total, _FEWEST_POINTS)) for share in _SHARES]
-    scores = [
-        stability / total - _FOR_EACH * np.log(chosen.size) if chosen.size > 1 else -np.inf
-        for stability, chosen in found
-    ]
-    best = max(scores)
-    if best == -np.inf:
-        return np.zeros(k, dtype=np.int64)
-    winner = next(i for i, one in enumerate(scores) if one >= best - (1.0 - _NEARLY) * abs(best))
-    labels: Integers = labelled(tree, found[winner][1], first, second)
+    height = np.maximum(np.concatenate([own, length]), least)
+    labels: Integers = stable_groups(np.ascontiguousarray(ends), height, count, total)
     return labels

@@ -23,11 +23,10 @@ from spclust.auto.clusters.basins import basins
 from spclust.auto.clusters.border import (
     RESOLVED,
     Field,
-    edges_of,
     field_of,
     kernel_shapes,
-    local_distances,
     lower_peak,
+    neighbourhood,
 )
 from spclust.auto.clusters.cut import proposed_groups
 from spclust.auto.clusters.gaps import divide_by_gaps
@@ -99,7 +98,7 @@ def separate_groups(
     k, d = placed.z.shape
     mass, squares = placed.mass, distances(placed.z) ** 2
     limit = limit_of(k)
-    local, edges = local_distances(squares, mass), edges_of(squares)
+    local, edges = neighbourhood(squares, mass)
     shapes = kernel_shapes(_WIDTH * local, variance, d)
     across = proposed[edges[:, 0]] != proposed[edges[:, 1]]
     field = field_of(squares, mass, shapes, edges[across])

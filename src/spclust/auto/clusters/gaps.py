@@ -25,7 +25,9 @@ _FEWEST_STRUCTURES = 3  # of a part
 _POINTS = 3.0  # of a structure, on average: with fewer it has no width
 _USUAL = 2.0  # edges with the usual gap of the cluster are added to those inside of a part
 _OF_NORMAL = 1.4826  # standard deviation, in median deviations
-_TINY, _NOBODY = 1e-150, -1
+_TINY = 1e-150
+# As arguments, Python's numbers would be types of their own, for which a part is compiled again.
+_NONE, _NOBODY = np.int64(0), np.int64(-1)
 
 
 def divide_by_gaps(
@@ -65,7 +67,7 @@ def gaps_of(edges: Integers, squares: Floats, placed: Placement) -> Floats:
 @kernel
 def divided(labels: Integers, edges: Integers, gap: Floats, mass: Floats) -> Integers:
     """Labels (k,) after clusters were divided where edges (m, 2) have wide gaps (m,)."""
-    found, label, many = np.empty(labels.size, np.int64), 0, 0
+    found, label, many = np.empty(labels.size, np.int64), _NONE, 0
     for i in range(labels.size):
         found[i] = labels[i]
         many = max(many, labels[i] + 1)
@@ -84,14 +86,17 @@ def part_apart(
     label: int, labels: Integers, edges: Integers, gap: Floats, mass: Floats
 ) -> Booleans:
     """Which structures (k,) of a cluster are the part that is most apart from another one."""
-    k, own, members, points, most = labels.size, 0, 0, 0.0, _APART
+    k, own, members, points, most = labels.size, _NONE, 0, 0.0, _APART
     found, near, node = np.empty(k, np.bool_), np.empty(k, np.bool_), np.empty(k, np.int64)
     border = np.empty((k, k, 2))  # of each pair of nodes: sum of the gaps on it, and their number
-    gaps = np.empty(gap.size)  # inside of the cluster
+    gaps, between = np.empty(gap.size), np.empty(gap.size, np.int64)  # inside of the cluster
     for i in range(k):
         found[i], node[i] = False, i if labels[i] == label else _NOBODY
         members += int(labels[i] == label)
         points += mass[i] if labels[i] == label else 0.0
+    if members < 2 * _FEWEST_STRUCTURES or points < _POINTS * members:
+        return found
+    for i in range(k):
         for j in range(k):
             border[i, j, 0] = border[i, j, 1] = 0.0
     for e in range(gap.size):
@@ -99,29 +104,36 @@ def part_apart(
         if node[i] >= 0 and node[j] >= 0:
             border[i, j, 0] = border[j, i, 0] = gaps[own] = gap[e]
             border[i, j, 1] = border[j, i, 1] = 1.0
+            between[own] = e
             own += 1
-    if own < _EDGES or members < 2 * _FEWEST_STRUCTURES or points < _POINTS * members:
+    if own < _EDGES:
         return found
-    usual = sorted_median(gaps, own)
+    usual, left = sorted_median(gaps, own), own
     for e in range(own):
         gaps[e] = abs(gaps[e] - usual)
     deviation = _OF_NORMAL * sorted_median(gaps, own)
     while True:
-        a, b, least = _NOBODY, _NOBODY, np.inf
-        for e in range(gap.size):
+        a, b, least, many = _NOBODY, _NOBODY, np.inf, _NONE
+        for at in range(left):  # edges inside of a node are left out from now on
+            e = between[at]
             i, j = node[edges[e, 0]], node[edges[e, 1]]
-            if i != j and min(i, j) >= 0 and border[i, j, 0] / border[i, j, 1] < least:
-                a, b, least = i, j, border[i, j, 0] / border[i, j, 1]
+            if i != j:
+                between[many] = e
+                many += 1
+                if border[i, j, 0] / border[i, j, 1] < least:
+                    a, b, least = i, j, border[i, j, 0] / border[i, j, 1]
+        left = many
         if a < 0:
             return found
-        apart = distance_apart(a, b, node, edges, gap, usual, deviation, near)
         of_a, of_b = 0, 0
         for i in range(k):
             of_a, of_b = of_a + int(node[i] == a), of_b + int(node[i] == b)
-        if apart > most and min(of_a, of_b) >= _FEWEST_STRUCTURES:
-            most, smaller = apart, a if of_a < of_b else b
-            for i in range(k):
-                found[i] = node[i] == smaller
+        if min(of_a, of_b) >= _FEWEST_STRUCTURES:
+            apart = distance_apart(a, b, node, edges, gap, usual, deviation, near)
+            if apart > most:
+                most, smaller = apart, a if of_a < of_b else b
+                for i in range(k):
+                    found[i] = node[i] == smaller
         for i in range(k):
             node[i] = a if node[i] == b else node[i]
             for sums in range(2):
