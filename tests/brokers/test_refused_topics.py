@@ -2,10 +2,13 @@
 
 import json
 import re
+import socketserver
+import threading
 
 import pytest
 
 from spclust.brokers import batches
+from spclust.brokers.broker_url import parsed_url
 from spclust.tables import TableError
 from tests.brokers.test_topics import grouped, lines, topic_of
 from tests.command.common import blobs, run, summary
@@ -60,6 +63,33 @@ def test_a_server_that_is_not_there(server):
     said = run("cluster", url, "--until-end", code=1).stderr
     assert re.search(rf"No {server.scheme} server answers at 127.0.0.1:\d+: start it, or ", said)
     assert len(said.splitlines()) == 1
+
+
+class Greeting(socketserver.StreamRequestHandler):
+    """A NATS server that dies after its greeting: connections stay open, nothing is answered."""
+
+    def handle(self):
+        self.wfile.write(b'INFO {"server_id":"gone","max_payload":1024,"headers":true}\r\n')
+        for line in self.rfile:
+            if line == b"PING\r\n":
+                self.wfile.write(b"PONG\r\n")
+                break
+        self.rfile.read()
+
+
+@pytest.mark.parametrize("opened", ["NatsSubscription", "NatsSink"])
+def test_a_server_that_dies_when_a_stream_is_opened(opened, monkeypatch):
+    broker = pytest.importorskip("spclust.brokers.nats_broker")
+    monkeypatch.setattr(broker, "_SECONDS", 1.0)
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Greeting) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = parsed_url(f"nats://127.0.0.1:{server.server_address[1]}/stream")
+        options = {"until_end": True} if opened == "NatsSubscription" else {}
+        arguments = (url, "") if opened == "NatsSubscription" else (url,)
+        with pytest.raises(TableError, match="No nats server answers at"):
+            getattr(broker, opened)(*arguments, stopped=lambda: False, **options)
+        server.shutdown()
 
 
 def test_a_topic_that_is_not_there(server):

@@ -92,6 +92,15 @@ def _state(connection: _Connection, url: BrokerUrl) -> Any:
         raise missing(url, "stream", "create it, with nats stream add") from None
 
 
+def _refusal(url: BrokerUrl, error: Exception) -> TableError:
+    """What is told of an error when a stream is opened: the server says no, or nothing."""
+    if isinstance(error, TableError):
+        return error
+    if isinstance(error, APIError):
+        return TableError(f"{str(url)!r} cannot be used: {sentence_of(error)}")
+    return unreachable(url, error)
+
+
 class NatsSubscription(OrderedTopic):
     """A stream that is read, by a consumer that is made anew after each loss of a connection."""
 
@@ -108,9 +117,7 @@ class NatsSubscription(OrderedTopic):
             self._subscribe(self._connection)
         except (TableError, *_Lost) as error:
             self.close()
-            if isinstance(error, TableError):
-                raise
-            raise TableError(f"{str(url)!r} cannot be read: {sentence_of(error)}") from None
+            raise _refusal(url, error) from None
 
     def _subscribe(self, connection: _Connection) -> None:
         state = _state(connection, self._url).state
@@ -201,7 +208,11 @@ class NatsSink:
     def __init__(self, url: BrokerUrl, stopped: Stopped) -> None:
         self._url, self._patience = url, Patience(url, stopped)
         self._connection: _Connection | None = _Connection(url)
-        subjects = _state(self._connection, url).config.subjects or []
+        try:
+            subjects = _state(self._connection, url).config.subjects or []
+        except (TableError, *_Lost) as error:
+            self.close()
+            raise _refusal(url, error) from None
         plain = [subject for subject in subjects if not set(subject) & set("*>")]
         if not plain:
             self.close()
