@@ -195,6 +195,16 @@ def test_clustering_checks_its_parameters():
         model.clustering(min_samples=0)
 
 
+@pytest.mark.parametrize("cut", [{}, {"eps": "auto"}, {"n_clusters": 2}])
+def test_neighbours_are_counted_within_a_distance_only(cut):
+    model = SPC(10).fit(GOOD)
+    with pytest.raises(ValueError, match=r"clustering\(min_samples=2\) needs eps or nlt: the clus"):
+        model.clustering(min_samples=2, **cut)
+    model.clustering(eps=0.9, min_samples=2)
+    model.clustering(nlt=1.0, min_samples=2)
+    SPC(10, scale=1.0).fit(GOOD).clustering(min_samples=2, **cut)
+
+
 EYE = np.eye(2)
 BAD_FORMULAS = {
     "m": (typicality, ([0, 0], [0, 0], EYE, 1.0), r"m of typicality must be .* but is 1.0"),

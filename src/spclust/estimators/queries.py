@@ -147,6 +147,11 @@ def clustering(
     if sum(cut is not None for cut in (eps, nlt, n_clusters)) > 1:
         raise ValueError("clustering takes one of eps, nlt and n_clusters.")
     stream, limit = model._stream, None
+    if stream.automatic and min_samples is not None and nlt is None and eps in (None, "auto"):
+        raise ValueError(
+            f"clustering(min_samples={min_samples}) needs eps or nlt: the clusters of the "
+            "automatic mode are found without neighbours."
+        )
     if n_clusters is not None and stream.automatic:
         labels: Integers = stream.told_clusters(n_clusters)
         return labels

@@ -243,6 +243,7 @@ class SPC(ClusterTransform, FittedEstimator):
         of the NLT of each one's mean in the other, is at most `nlt`, which differs where every D is
         1 to the last digit, as in many dimensions; or so that there are `n_clusters` clusters (by
         single linkage, min_samples is 1; in the automatic mode as by the parameter of that name).
+        `min_samples` counts neighbours; in the automatic mode it needs `eps` or `nlt`.
         """
         return queries.clustering(self, eps, min_samples, nlt, n_clusters)
 
