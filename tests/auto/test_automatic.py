@@ -12,6 +12,7 @@ from sklearn.metrics import normalized_mutual_info_score as nmi
 
 from spclust import SPC, SPCOutlierDetector, datasets, merge_all
 from spclust.auto.clusters import cut as cutting
+from tests.reference.stable_groups import stable_groups
 from tests.strategies import examples, seeds
 
 KINDS = ["full", "diag", "spherical"]
@@ -166,7 +167,7 @@ def test_the_tree_is_single_linkage(seed, k, d):
     z, mass = rng.normal(size=(k, d)), rng.integers(1, 20, size=k).astype(float)
     D = cutting.distances(z)
     np.testing.assert_allclose(D, squareform(pdist(z)), rtol=1e-12)
-    reach, ends, length = cutting.spanning_tree(D, mass, 0.7 * mass.mean())
+    reach, _, length = cutting.spanning_tree(D, mass, 0.7 * mass.mean())
     for i in range(k):
         order = np.argsort(D[i])
         need = order[: np.searchsorted(np.cumsum(mass[order]), 0.7 * mass.mean()) + 1]
@@ -176,6 +177,24 @@ def test_the_tree_is_single_linkage(seed, k, d):
     order = np.argsort(length, kind="stable")
     expected = linkage(squareform(R), "single")[:, 2]
     np.testing.assert_allclose(length[order], expected, rtol=1e-12)
-    height = np.concatenate([np.zeros(k), length[order]])
-    labels = cutting.stable_groups(ends[:, order].copy(), height, mass, mass.sum())
+
+
+@examples(40)
+@given(seeds, st.integers(3, 60), st.integers(1, 3), st.integers(1, 4))
+def test_the_most_stable_groups_are_those_of_the_reference(seed, k, d, groups):
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(k, d)) + 8.0 * rng.normal(size=(groups, d))[rng.integers(groups, size=k)]
+    mass = rng.uniform(1.0, 20.0, size=k)
+    _, ends, length = cutting.spanning_tree(cutting.distances(z), mass, mass.mean())
+    order = np.argsort(length, kind="stable")
+    ends, length = ends[:, order].copy(), length[order]
+    height = np.concatenate([rng.uniform(0.0, length.min(), size=k), length])
+    labels = cutting.stable_groups(ends, height, mass, mass.sum())
+    expected = stable_groups(ends, height, mass)
     assert set(labels) == set(range(labels.max() + 1))
+    assert np.array_equal(same_group(labels), same_group(expected))
+
+
+def same_group(labels):
+    """Whether two structures are in one group (k, k)."""
+    return labels[:, np.newaxis] == labels

@@ -76,7 +76,7 @@ def neighbourhood(squares: Floats, mass: Floats) -> tuple[Floats, Integers]:
 
 @kernel
 def neighbours(squares: Floats, mass: Floats) -> tuple[Floats, Integers]:
-    """`mean_nearest_distances` (k,) and `edges_of` (m, 2) structures."""
+    """`mean_nearest_distances` (k,) and `edges_of` (m, 2) all structures: both need the nearest."""
     near = nearest_structures(squares)
     return mean_nearest_distances(squares, mass, near), edges_of(squares, near)
 
@@ -101,7 +101,7 @@ def mean_nearest_distances(squares: Floats, mass: Floats, near: Integers) -> Flo
     k = mass.size
     nearest, local = np.empty(k), np.empty(k)
     for i in range(k):
-        j = near[i, 0] if near[i, 0] != i else near[i, 1]
+        j = near[i, 0] if near[i, 0] != i else near[i, 1]  # a copy may come before itself
         nearest[i] = 0.5 * np.log(max(squares[i, j], _TINY))
     for i in range(k):
         total, around = 0.0, 0.0

@@ -92,7 +92,10 @@ class Tree(NamedTuple):
 
 @allocating
 def linked(ends: Integers, height: Floats, count: Floats) -> Tree:
-    """The tree of edges with ends (2, k - 1), shortest first, over structures with counts (k,)."""
+    """The tree of edges with ends (2, k - 1), shortest first, over structures with counts (k,).
+
+    `height` (2k - 1,) is that of its nodes.
+    """
     k = count.size
     left, right = np.empty(2 * k - 1, np.int64), np.empty(2 * k - 1, np.int64)
     counts, top = np.empty(2 * k - 1), np.empty(2 * k - 1, np.int64)
@@ -209,17 +212,18 @@ def labelled(tree: Tree, chosen: Integers, ends: Integers) -> Integers:
 
 @kernel
 def stable_groups(ends: Integers, height: Floats, count: Floats, total: float) -> Integers:
-    """Label (k,) of each structure, from edges (2, k - 1), shortest first, and counts (k,).
+    """Label (k,) of each structure in the groups of the smallest share with nearly the best score.
 
-    `height` (2k - 1,) is that of the tree.
+    From edges with ends (2, k - 1), shortest first, heights (2k - 1,) of the nodes of their tree,
+    and counts (k,). If no share has two groups, all structures are one.
     """
     tree, shares = linked(ends, height, count), len(_SHARES)
     chosen, many = np.empty((shares, height.size), np.int64), np.empty(shares, np.int64)
     score, best = np.empty(shares), -np.inf
     for i in range(shares):
         stability, many[i] = most_stable(tree, max(_SHARES[i] * total, _FEWEST_POINTS), chosen[i])
-        fine = stability / total - _FOR_EACH * np.log(many[i])
-        score[i] = fine if many[i] > 1 else -np.inf
+        divided = stability / total - _FOR_EACH * np.log(many[i])
+        score[i] = divided if many[i] > 1 else -np.inf
         best = max(best, score[i])
     winner, least = 0, best - (1.0 - _NEARLY) * abs(best)
     while score[winner] < least:

@@ -89,7 +89,7 @@ def part_apart(
     k, own, members, points, most = labels.size, _NONE, 0, 0.0, _APART
     found, near, node = np.empty(k, np.bool_), np.empty(k, np.bool_), np.empty(k, np.int64)
     border = np.empty((k, k, 2))  # of each pair of nodes: sum of the gaps on it, and their number
-    gaps, between = np.empty(gap.size), np.empty(gap.size, np.int64)  # inside of the cluster
+    gaps = np.empty(gap.size)  # inside of the cluster
     for i in range(k):
         found[i], node[i] = False, i if labels[i] == label else _NOBODY
         members += int(labels[i] == label)
@@ -104,25 +104,19 @@ def part_apart(
         if node[i] >= 0 and node[j] >= 0:
             border[i, j, 0] = border[j, i, 0] = gaps[own] = gap[e]
             border[i, j, 1] = border[j, i, 1] = 1.0
-            between[own] = e
             own += 1
     if own < _EDGES:
         return found
-    usual, left = sorted_median(gaps, own), own
+    usual = sorted_median(gaps, own)
     for e in range(own):
         gaps[e] = abs(gaps[e] - usual)
     deviation = _OF_NORMAL * sorted_median(gaps, own)
     while True:
-        a, b, least, many = _NOBODY, _NOBODY, np.inf, _NONE
-        for at in range(left):  # edges inside of a node are left out from now on
-            e = between[at]
+        a, b, least = _NOBODY, _NOBODY, np.inf
+        for e in range(gap.size):
             i, j = node[edges[e, 0]], node[edges[e, 1]]
-            if i != j:
-                between[many] = e
-                many += 1
-                if border[i, j, 0] / border[i, j, 1] < least:
-                    a, b, least = i, j, border[i, j, 0] / border[i, j, 1]
-        left = many
+            if i != j and min(i, j) >= 0 and border[i, j, 0] / border[i, j, 1] < least:
+                a, b, least = i, j, border[i, j, 0] / border[i, j, 1]
         if a < 0:
             return found
         of_a, of_b = 0, 0
