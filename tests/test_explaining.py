@@ -199,7 +199,7 @@ def advised(sentence, name):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("d", "scale"), [(2, 2.0), (8, 5.0)])
+@pytest.mark.parametrize(("d", "scale"), [(2, 2.0), (10, 5.0)])
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
 def test_a_wrong_scale_is_told_and_the_advice_leads_to_a_right_one(kind, d, scale, factor):
     X = two_gaussians(d)
