@@ -187,6 +187,7 @@ CONSTANTS = {  # row of the table of constants: names in the file that the row g
     "share of a valley between branches": ("0.5", "_DEEP"),
     "mass within reach": ("3 means", "_ENOUGH"),
     "recent points": ("1,000", "RECENT"),
+    "recent points at least": ("200", "_FEWEST_CALIBRATING"),
     "largest power p": ("16", "_LARGEST_POWER"),
     "beyond a quantile": ("by 1 %", "_APART"),
     "good enough": ("0.8 of the best score", "_NEARLY"),

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spclust import SPC
-from spclust.auto.home import _quantile, quantiles
+from spclust.auto.home import _quantile, calibration, quantiles
 from tests.auto.automatic_states import half_lives, two_clusters
 from tests.strategies import examples, streams
 
@@ -74,6 +74,22 @@ def test_strange_points_among_the_recent_ones_do_not_make_places_outside_typical
     assert np.median(np.exp(model.score_samples(np.delete(X, strange, axis=0)))) > 0.8
 
 
+@pytest.mark.parametrize(
+    ("h", "n", "points"), [(None, 300, 200), (None, 900, 450), (None, 3000, 1000), (50.0, 900, 898)]
+)
+def test_the_later_half_of_all_points_calibrates_it_with_a_half_life_all_that_are_kept(
+    h, n, points
+):
+    model = SPC(half_life=h).fit(two_clusters(n)[0])
+    s = model._stream.structures
+    before, last = calibration(s), np.arange(s.seen - points, s.seen) % s.recents
+    others = np.setdiff1d(np.arange(s.recents), last)
+    s.recent[others] *= 100.0
+    assert calibration(s) == before
+    s.recent[last] *= 100.0
+    assert calibration(s) == pytest.approx((100.0 * before[0], before[1]))
+
+
 def test_quantiles_are_those_of_numpy_to_the_last_bit():
     rng = np.random.default_rng(0)
     for size in [*range(1, 60), 999, 1000]:
@@ -88,7 +104,7 @@ def test_distances_may_be_of_any_size():
     model = SPC(5).fit(two_clusters(40)[0])
     s = model._stream.structures
     s.recent[:] = np.where(np.arange(s.recent.size) % 10 < 6, 1e-150, 1e150)
-    assert quantiles(s) == (1e-150, 1e150)
+    assert quantiles(s, s.recents) == (1e-150, 1e150)
 
 
 def test_infinite_distances_cannot_be_saved():

@@ -11,13 +11,13 @@ reach ends where other points are. The squared distance of a point from home is
 
     q = min over structures of max(|z - z_i|^2, reach_i^2)
 
-Two quantiles of the q of the last points, each taken before the point was learnt, calibrate it: q
-is replaced by the power of it that is 1/3 for the median and 1 for the quantile of 95 %. The latter
-is that of the points which are not strange: log(q) is at most four times as far above its median as
-its quantile of 80 % is. So up to a fifth of recent points may be outliers, or the first of a new
-cluster. With that distance typicality is Eq. 1, odds = q^(1/(m-1)), whatever the unit, N and the
-number of features: with m = 1.5, 0.9 for the median of recent points, and less than 1/2 for one in
-twenty.
+Two quantiles of the q of the last points calibrate it, each q taken before the point was learnt: of
+the last 1,000 points, without a half-life those of the later half of all points. q is replaced by
+the power of it that is 1/3 for the median and 1 for the quantile of 95 %. The latter is that of the
+points which are not strange: log(q) is at most four times as far above its median as its quantile
+of 80 % is. So up to a fifth of recent points may be outliers, or the first of a new cluster. With
+that distance typicality is Eq. 1, odds = q^(1/(m-1)), whatever the unit, N and the number of
+features: with m = 1.5, 0.9 for the median of recent points, and less than 1/2 for one in twenty.
 """
 
 import math
@@ -47,6 +47,7 @@ _OF_MEDIAN = 1.0 / 3.0  # what the distance of the median becomes
 _LARGEST_POWER = 16.0  # if recent distances hardly differ
 _SMALLEST = 1e-300
 _FEWEST = 100  # points whose median says something
+_FEWEST_CALIBRATING = 200  # points: ten of them are beyond the quantile of 95 %
 
 
 @part
@@ -154,9 +155,9 @@ def find_reaches(s: AutomaticStructures) -> None:
         s.reach[i] = reach
 
 
-def quantiles(s: AutomaticStructures) -> tuple[float, float]:
+def quantiles(s: AutomaticStructures, points: int) -> tuple[float, float]:
     """Median, and quantile of 95 %, of the squared distances of the last points from home."""
-    recent = np.sort(s.recent[s.recent < np.inf])
+    recent = np.sort(last_distances(s, points))
     if recent.size == 0:
         return 1.0, 1.0
     median, upper, rare = (_quantile(recent, share) for share in (_MEDIAN, _UPPER, _RARE))
@@ -168,6 +169,22 @@ def quantiles(s: AutomaticStructures) -> tuple[float, float]:
         if rare > strange:
             rare = _quantile(recent[: np.searchsorted(recent, strange, side="right")], _RARE)
     return median, max(rare, _SMALLEST)
+
+
+def last_distances(s: AutomaticStructures, points: int) -> Floats:
+    """Squared distances from home of the last points, oldest first, as far as they are kept."""
+    last = np.arange(max(s.seen - min(points, s.recents), 0), s.seen) % s.recents
+    distances: Floats = s.recent[last]
+    return distances[distances < np.inf]
+
+
+def calibrating_points(s: AutomaticStructures) -> int:
+    """How many of the last points calibrate distances, as far as these are kept.
+
+    The later half: the first points were far from all structures. With a half-life all that are
+    kept, so that points of clusters that have just changed stay typical.
+    """
+    return s.recents if s.half_life < np.inf else max(s.seen // 2, _FEWEST_CALIBRATING)
 
 
 def _quantile(ordered: Floats, share: float) -> float:
@@ -182,13 +199,13 @@ def _quantile(ordered: Floats, share: float) -> float:
 
 def latest_median(s: AutomaticStructures) -> float:
     """Median of the squared distances of the last N points from home."""
-    latest = np.arange(max(s.seen - max(s.capacity, _FEWEST), 2), s.seen) % s.recents
-    return float(np.median(s.recent[latest]))
+    latest = last_distances(s, max(s.capacity, _FEWEST))
+    return float(np.median(latest)) if latest.size > 0 else np.inf
 
 
 def calibration(s: AutomaticStructures) -> tuple[float, float]:
     """Scale and power (eta, p) with which (q / eta)^p is the calibrated squared distance."""
-    median, rare = quantiles(s)
+    median, rare = quantiles(s, calibrating_points(s))
     ratio = median / rare
     power = _LARGEST_POWER
     if ratio < _OF_MEDIAN ** (1.0 / _LARGEST_POWER):

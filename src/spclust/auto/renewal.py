@@ -80,7 +80,7 @@ def renew(s: AutomaticStructures) -> Integers | None:
     s.near = s.strange = 0
     if s.seen > 2:
         s.home_median = latest_median(s) * (1.0 - _APART)
-        s.home_rare = quantiles(s)[1] * (1.0 + _APART)
+        s.home_rare = quantiles(s, s.recents)[1] * (1.0 + _APART)
     set_dues(s)
     return labels
 

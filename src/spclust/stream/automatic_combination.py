@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from spclust.array_types import Floats
+from spclust.auto.home import last_distances
 from spclust.auto.merge_cost import refresh_costs
 from spclust.auto.point_update import merge
 from spclust.auto.removal import vacate
@@ -71,13 +72,13 @@ def gathered(
         s.mass[place], s.count[place] = mass, each.count[: each.live]
         s.id[place] = each.id[: each.live] + earlier
         at, earlier = at + each.live, earlier + each.seen
-        recent.append(each.recent[each.recent < np.inf])
+        recent.append(last_distances(each, each.recents))
     s.live = at
     for name in _COUNTERS:
         setattr(s, name, sum(getattr(each, name) for each in states))
     s.cluster_mass[0] = s.mass[:at].sum()
-    last = _latest(recent, s)
-    s.recent[: last.size] = last
+    last = evenly_chosen(recent, s.recents)
+    s.recent[np.arange(s.seen - last.size, s.seen) % s.recents] = last
     return s
 
 
@@ -120,12 +121,15 @@ def faded(each: AutomaticStructures, s: AutomaticStructures, later: int) -> Floa
     return np.maximum(count, _LEAST_MASS)
 
 
-def _latest(recent: Sequence[Floats], s: AutomaticStructures) -> Floats:
-    """Distances of recent points of all streams, as many as are kept, taken evenly from each."""
-    everything = np.concatenate(recent)
-    step = max(1, -(-everything.size // s.recents))
-    chosen: Floats = everything[::step]
-    return chosen
+def evenly_chosen(recent: Sequence[Floats], most: int) -> Floats:
+    """Distances of recent points of several streams, evenly from each; all oldest first."""
+    step = max(1, -(-sum(each.size for each in recent) // most))
+    chosen = [each[(each.size - 1) % step :: step] for each in recent if each.size > 0]
+    age = [np.arange(each.size, 0.0, -1.0) / each.size for each in chosen]
+    if not chosen:
+        return np.empty(0)
+    found: Floats = np.concatenate(chosen)[np.argsort(-np.concatenate(age), kind="stable")]
+    return found[-most:]
 
 
 @kernel

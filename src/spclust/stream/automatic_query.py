@@ -10,7 +10,14 @@ from spclust.auto.automatic_kernels import automatic_homes, automatic_nearest, q
 from spclust.auto.clusters.evidence import clusters_of, in_order
 from spclust.auto.clusters.lasting_labels import NO_POSITIONS, Reading, next_reading, places_then
 from spclust.auto.clusters.told_count import told_clusters
-from spclust.auto.home import FARTHEST, OUT_OF_SIGHT, calibrated_nlt, calibrated_odds
+from spclust.auto.home import (
+    FARTHEST,
+    OUT_OF_SIGHT,
+    calibrated_nlt,
+    calibrated_odds,
+    calibrating_points,
+    last_distances,
+)
 from spclust.jit import notice
 from spclust.numerics.euclidean_distances import distances
 from spclust.parameters import Params
@@ -248,7 +255,7 @@ class AutomaticQuery:
 
     def rare_nlt(self, share: float) -> float:
         """The NLT that a share of the recent points exceeded, each before it was learnt."""
-        recent = self.structures.recent[self.structures.recent < np.inf]
+        recent = last_distances(self.structures, calibrating_points(self.structures))
         if recent.size == 0:
             return np.inf
         rare = np.quantile(recent, 1.0 - share, keepdims=True)
