@@ -9,6 +9,7 @@ from spclust.state.kinds import COMPILED, DIAGONAL, FULL, LOWRANK, PLANE, SPHERI
 KERNELS = {
     "lowrank": (5, LOWRANK),
     "full of 3": (3, FULL),
+    "full of 6": (6, UNROLLED + 6 if COMPILED else FULL),
     "full of 10": (10, UNROLLED + 10 if COMPILED else FULL),
     "diag": (2, DIAGONAL),
     "spherical": (2, SPHERICAL),
