@@ -86,8 +86,8 @@ def test_the_later_half_of_all_points_calibrates_it_with_a_half_life_all_that_ar
     others = np.setdiff1d(np.arange(s.recents), last)
     s.recent[others] *= 100.0
     assert calibration(s) == before
-    s.recent[last] *= 100.0
-    assert calibration(s) == pytest.approx((100.0 * before[0], before[1]))
+    s.recent[last[: points // 2]] *= 100.0
+    assert calibration(s)[0] > 10.0 * before[0]
 
 
 def test_quantiles_are_those_of_numpy_to_the_last_bit():

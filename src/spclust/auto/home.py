@@ -156,7 +156,7 @@ def find_reaches(s: AutomaticStructures) -> None:
 
 
 def quantiles(s: AutomaticStructures, points: int) -> tuple[float, float]:
-    """Median, and quantile of 95 %, of the squared distances of the last points from home."""
+    """Median, and quantile of 95 %, of the squared distances of so many last points from home."""
     recent = np.sort(last_distances(s, points))
     if recent.size == 0:
         return 1.0, 1.0
@@ -172,10 +172,13 @@ def quantiles(s: AutomaticStructures, points: int) -> tuple[float, float]:
 
 
 def last_distances(s: AutomaticStructures, points: int) -> Floats:
-    """Squared distances from home of the last points, oldest first, as far as they are kept."""
-    last = np.arange(max(s.seen - min(points, s.recents), 0), s.seen) % s.recents
-    distances: Floats = s.recent[last]
-    return distances[distances < np.inf]
+    """Squared distances from home of so many last points, oldest first, as far as they are kept."""
+    ring, seen = s.recent, s.seen
+    end = seen % ring.size  # where the next one is written
+    start = end - min(points, seen, ring.size)
+    last = ring[start:end] if start >= 0 else np.concatenate((ring[start:], ring[:end]))
+    distances: Floats = last[last < np.inf]
+    return distances
 
 
 def calibrating_points(s: AutomaticStructures) -> int:
@@ -199,8 +202,7 @@ def _quantile(ordered: Floats, share: float) -> float:
 
 def latest_median(s: AutomaticStructures) -> float:
     """Median of the squared distances of the last N points from home."""
-    latest = last_distances(s, max(s.capacity, _FEWEST))
-    return float(np.median(latest)) if latest.size > 0 else np.inf
+    return float(np.median(last_distances(s, max(s.capacity, _FEWEST))))
 
 
 def calibration(s: AutomaticStructures) -> tuple[float, float]:

@@ -122,14 +122,12 @@ def faded(each: AutomaticStructures, s: AutomaticStructures, later: int) -> Floa
 
 
 def evenly_chosen(recent: Sequence[Floats], most: int) -> Floats:
-    """Distances of recent points of several streams, evenly from each; all oldest first."""
+    """At most so many distances of several streams, evenly from each; all of them oldest first."""
     step = max(1, -(-sum(each.size for each in recent) // most))
-    chosen = [each[(each.size - 1) % step :: step] for each in recent if each.size > 0]
-    age = [np.arange(each.size, 0.0, -1.0) / each.size for each in chosen]
-    if not chosen:
-        return np.empty(0)
-    found: Floats = np.concatenate(chosen)[np.argsort(-np.concatenate(age), kind="stable")]
-    return found[-most:]
+    chosen = [each[(each.size - 1) % step :: step] for each in recent]
+    age = np.concatenate([np.arange(each.size, 0.0, -1.0) / each.size for each in chosen])
+    found: Floats = np.concatenate(chosen)[np.argsort(-age, kind="stable")]
+    return found[-most:]  # rounding adds one for each stream, at most
 
 
 @kernel
