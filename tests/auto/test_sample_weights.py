@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import spclust.river
 from spclust import SPC, merge_all
 from tests.auto.automatic_states import half_lives, live_state, memory, two_clusters
+from tests.auto.test_line_and_border import touching
 from tests.strategies import examples, seeds, streams
 
 structures = st.integers(1, 25)
@@ -61,6 +62,17 @@ def test_a_weight_of_1_is_that_of_a_point_without_one(X, n, h, timed, data):
     whole = SPC(**params).partial_fit(more, sample_weight=last, t=later)
     then = SPC(**params).partial_fit(X, t=t)
     then.partial_fit(more[-1:], sample_weight=last[-1:], t=None if t is None else later[-1:])
+    assert memory(whole) == memory(then)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_renewal_does_not_know_of_weights_that_come_later_in_a_call(seed):
+    """Of weighted points less evidence is taken for granted: clusters that touch would be one."""
+    X, _ = touching(seed, 3.6)
+    weights = np.append(np.ones(len(X) - 1), 2.0)
+    whole = SPC(half_life=300).partial_fit(X, sample_weight=weights)
+    then = SPC(half_life=300).partial_fit(X[:-1])
+    then.partial_fit(X[-1:], sample_weight=weights[-1:])
     assert memory(whole) == memory(then)
 
 

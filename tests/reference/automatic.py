@@ -11,6 +11,7 @@ from tests.reference.automatic_state import ENOUGH, State, Structure
 
 class Automatic(State):
     def learn(self, x, t=None, weight=1.0):
+        self.weighted |= weight != 1.0
         if self.seen >= self.due:
             renew(self)
         if self.seen == 0:
@@ -46,7 +47,6 @@ class Automatic(State):
 
     def weigh(self, weight):
         """Mass of a point of some weight, in units of the mean weight, which it changes."""
-        self.weighted |= weight != 1.0
         others = sum(s.mass for s in self.S)
         mean = (weight + others * self.mean_weight) / (1.0 + others)
         for s in self.S:

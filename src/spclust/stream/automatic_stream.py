@@ -90,13 +90,24 @@ class AutomaticStream(AutomaticQuery):
         With time stamps t (rows,), never earlier than the one before, for all points of the stream
         or for none; and with weights (rows,), all above 0. A point without one has a weight of 1.
         """
+        if weights is not None and not self.structures.weighted:
+            # A renewal before the first weight must not know of it: batches make no difference.
+            plain = int(np.argmax(weights != 1.0)) if np.any(weights != 1.0) else len(X)
+            if plain:
+                self._learn(X[:plain], None if t is None else t[:plain], None)
+                X, weights = X[plain:], weights[plain:]
+                t = None if t is None else t[plain:]
+        self._learn(X, t, weights)
+
+    def _learn(self, X: Rows, t: Floats | None, weights: Floats | None) -> None:
+        """`learn` rows of which the first one has a weight other than 1, or none has, at first."""
         s, seen = self.structures, self.structures.seen
         if seen == 0 and len(X):
             s.timed = t is not None
             s.origin[:] = X[0]
             if t is not None:
                 s.clock = float(t[0])
-        first_weights = weights is not None and bool(np.any(weights != 1.0)) and not s.weighted
+        first_weights = weights is not None and len(X) > 0 and not s.weighted
         if first_weights:
             s.weighted = True
         if s.weighted and weights is None:
