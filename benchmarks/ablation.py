@@ -56,22 +56,35 @@ CHANGES: dict[str, list[Change]] = {
     "proposals of single linkage, not judged": [
         Change(
             "auto/clusters/evidence.py",
-            "found = separate_groups(placed, variance, proposed, fades, together)",
+            "found = separate_groups(placed, proposed, fades, closely=fades and not s.weighted)",
             "found = proposed",
         ),
     ],
     "line and border not counted together": [
         Change(
             "auto/clusters/evidence.py",
-            "_TOGETHER if fades and not s.weighted else np.inf",
+            "_TOGETHER if closely else np.inf",
             "np.inf",
+        ),
+    ],
+    "the line through the centres, not the discriminant": [
+        Change("auto/clusters/discriminant.py", "_MOST = 64", "_MOST = 0"),
+    ],
+    "no distance by chance": [
+        Change("auto/clusters/discriminant.py", "_CHOSEN = 2.0", "_CHOSEN = 0.0"),
+    ],
+    "the same evidence in many features with a half-life": [
+        Change(
+            "auto/clusters/evidence.py",
+            "_OF_FEW if closely and d > RESOLVED else limit_of(k)",
+            "limit_of(k)",
         ),
     ],
     "no basins, no halves, no parts": [
         Change("auto/clusters/evidence.py", "if d > RESOLVED:", "if True:"),
         Change(
             "auto/clusters/evidence.py",
-            "return divide_by_halves(labels, placed, limit, _OF_HALVES)",
+            "return divide_by_halves(labels, placed, limit, SHALLOW)",
             "return labels",
         ),
         Change("auto/clusters/evidence.py", "if in_parts and s.d > RESOLVED", "if False"),

@@ -32,7 +32,7 @@ def test_one_cluster_is_found_where_there_is_one(half_lives):
     for kind, points in SINGLE.items():
         for d in (1, 2, 3, 5, 10, 20)[kind == "ring" :]:
             # With a half-life nothing is left of the first 10,000 points after 10,000 more.
-            for n in (200, 1000, 5000, 20_000)[: 4 if half_lives == (None,) else 3]:
+            for n in (200, 400, 1000, 5000, 20_000)[: 5 if half_lives == (None,) else 4]:
                 X = points(np.random.default_rng([d, n]), n, d)
                 models = [SPC(half_life=half_life).fit(X) for half_life in half_lives]
                 one[kind] += [model.n_clusters_ == 1 for model in models]

@@ -8,7 +8,7 @@ from tests.reference.line_valley import NEGLIGIBLE, RIPPLE, nearer, separation
 from tests.reference.ward_parts import divided_into_parts
 
 EMPTY, TRIALS = 0.1, 4.0
-ON_LINE, OF_HALVES, DEEP, OPEN, CHOSEN, RESOLVED = 0.7, 0.6, 0.5, 0.85, 1.0, 3
+SHALLOW, DEEP, OPEN, CHOSEN, RESOLVED, OF_FEW = 0.6, 0.5, 0.85, 1.0, 3, 2.0
 TOGETHER, CLEAR, FEWEST, FULL, BESIDE = 3.1, 0.8, 12, 0.6, 0.35
 STRAY = -1
 WIDTH, BASIN_WIDTH, NEIGHBOURS, DIMENSIONS, ON_EDGE = 0.7, 0.5, 4, 4, (0.25, 0.5, 0.75)
@@ -25,11 +25,13 @@ def clusters_by_evidence(z, mass, covariance, *, fades, weighted):
     labels = proposed_groups(np.ascontiguousarray(z), mass, radius)
     border = Border(z, mass, variance, WIDTH)
     border.add_edges(lambda i, j: labels[i] != labels[j])
-    labels = merged_until_separate(labels, z, mass, covariance, border)
+    limit = usual = np.sqrt(2.0 * np.log(TRIALS * k))
+    if z.shape[1] > RESOLVED and fades and not weighted:
+        limit = OF_FEW
+    labels = merged_until_separate(labels, z, mass, covariance, border, limit)
     if z.shape[1] > RESOLVED:
-        labels = divided_by_halves(labels, z, mass, covariance)
-        limit = np.sqrt(2.0 * np.log(TRIALS * k))
-        return labels if fades else divided_into_parts(labels, z, mass, covariance, limit)
+        labels = divided_by_halves(labels, z, mass, covariance, limit)
+        return labels if fades else divided_into_parts(labels, z, mass, covariance, usual)
     if z.shape[1] > 1 and not fades:
         joined = Border(z, mass, variance, BASIN_WIDTH)
         joined.add_edges(lambda i, j: True)
@@ -43,6 +45,7 @@ def clusters_by_evidence(z, mass, covariance, *, fades, weighted):
         mass,
         covariance,
         border,
+        limit,
         chosen=CHOSEN,
         fades=fades,
         strays=False,
@@ -51,10 +54,20 @@ def clusters_by_evidence(z, mass, covariance, *, fades, weighted):
 
 
 def merged_until_separate(
-    labels, z, mass, covariance, border, *, chosen=0.0, fades=False, strays=True, weighted=False
+    labels,
+    z,
+    mass,
+    covariance,
+    border,
+    limit,
+    *,
+    chosen=0.0,
+    fades=False,
+    strays=True,
+    weighted=False,
 ):
     """Merge the least separate two groups, or call one a stray, until all are separate."""
-    labels, d, limit = labels.copy(), z.shape[1], np.sqrt(2.0 * np.log(TRIALS * len(z)))
+    labels, d = labels.copy(), z.shape[1]
     known = {}  # a merge changes the pairs of one group: all others are judged once
 
     def judged(a, b):
@@ -68,7 +81,7 @@ def merged_until_separate(
         if ratio == np.inf:
             return ratio, share
         on_line, share_on_line = separation(labels, a, b, z, mass, covariance)
-        by_line = on_line > limit and share_on_line < (ON_LINE if d > RESOLVED else DEEP)
+        by_line = on_line > limit and share_on_line < (SHALLOW if d > RESOLVED else DEEP)
         if d == 1:
             return np.inf if by_line else on_line, share_on_line
         by_line = by_line and (d > RESOLVED or share < DEEP)
@@ -91,15 +104,15 @@ def merged_until_separate(
         labels[labels == lighter] = STRAY if strays and share < EMPTY else heavier
 
 
-def divided_by_halves(labels, z, mass, covariance):
+def divided_by_halves(labels, z, mass, covariance, limit):
     """Divide clusters whose halves are apart, unless their density is a product."""
-    limit, labels, at = np.sqrt(2.0 * np.log(TRIALS * len(z))), labels.copy(), 0
+    labels, at = labels.copy(), 0
 
     def apart(half):
         if not {0, 1} <= set(half):
             return False
         ratio, share = separation(half, 0, 1, z, mass, covariance)
-        return ratio > limit and share < OF_HALVES
+        return ratio > limit and share < SHALLOW
 
     def product(half):
         for side in (0, 1):

@@ -5,13 +5,13 @@ from typing import NamedTuple
 import numpy as np
 
 from spclust.array_types import Floats, Integers
-from spclust.auto.clusters.evidence import variances_in_metric
+from spclust.auto.clusters.evidence import placement, variances_in_metric
 from spclust.numerics.euclidean_distances import distances
 from spclust.state.automatic_structures import read_z
 from spclust.stream.automatic_stream import AutomaticStream
 from spclust.tracking.arrivals import Remembered, arrivals, cheapest_partners
 from spclust.tracking.descent import Places, follow_leap
-from spclust.tracking.recent_parts import divided, recent_placement, with_parts
+from spclust.tracking.recent_parts import divided, with_parts
 
 
 class LabelObservation(NamedTuple):
@@ -52,7 +52,7 @@ def observe_labels(
     found = clusters = stream.clusters("auto", 1)
     if stream.told is None:
         told = np.array(list(shares), dtype=np.int64)
-        placed = recent_placement(s, order, z, recent)
+        placed = placement(s, order, z, recent)
         parts = divided(clusters, descent, told, recent, placed)
         clusters = without_strays(with_parts(clusters, parts, recent, squares), descent, told)
     partners = cheapest_partners(ids, weight, squares)

@@ -11,21 +11,11 @@ import numpy as np
 from spclust.array_types import Booleans, Floats, Integers
 from spclust.auto.clusters.lasting_labels import NO_LABEL
 from spclust.auto.clusters.separation import Placement, divide_by_halves, separation_of_halves
-from spclust.state.automatic_structures import AutomaticStructures
 
 _LEAST = 0.2  # recent points of a structure that counts
 _FEWEST = 4.0  # recent points of a part
 _LIMIT, _SHARE = 2.2, 0.6  # depth of a valley, in standard deviations; its density at most
 _LIMIT_KEPT, _SHARE_KEPT = 1.5, 0.8  # the same between two clusters that were told before
-
-
-def recent_placement(
-    s: AutomaticStructures, slots: Integers, z: Floats, recent: Floats
-) -> Placement:
-    """Structures in some slots (k,) with their recent points (k,) for masses."""
-    of_point = s.scatter[slots] / s.mass[slots, np.newaxis, np.newaxis]
-    scatter = np.ascontiguousarray(of_point * recent[:, np.newaxis, np.newaxis])
-    return Placement(np.ascontiguousarray(z), recent, scatter, np.ascontiguousarray(s.metric))
 
 
 def divided(
@@ -39,7 +29,7 @@ def divided(
     if counts.sum() < 3:
         return clusters
     parts = np.full(clusters.size, NO_LABEL)
-    used = Placement(placed.z[counts], placed.mass[counts], placed.scatter[counts], placed.metric)
+    used = Placement(*(values[counts] for values in placed))
     parts[counts] = divide_by_halves(clusters[counts], used, _LIMIT, _SHARE)
     for cluster in range(int(clusters.max(initial=-1)) + 1):
         inside = clusters == cluster

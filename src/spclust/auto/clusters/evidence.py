@@ -30,7 +30,7 @@ from spclust.auto.clusters.border import (
 )
 from spclust.auto.clusters.cut import proposed_groups
 from spclust.auto.clusters.gaps import divide_by_gaps
-from spclust.auto.clusters.judgement import Rules, judge_border, judge_line
+from spclust.auto.clusters.judgement import SHALLOW, Rules, judge_border, judge_line
 from spclust.auto.clusters.parts import divide_into_parts
 from spclust.auto.clusters.separation import Placement, divide_by_halves
 from spclust.jit.decorators import kernel, outlined
@@ -40,9 +40,10 @@ from spclust.state.automatic_structures import AutomaticStructures, read_z
 _WIDTH, _BASIN_WIDTH = 0.7, 0.5  # of kernels; basins are proposed by the narrowest without ripples
 _TRIALS = 4.0  # places for a valley, for each structure
 _EMPTY = 0.1  # of the density of the lower peak: with less there is nothing between two groups
-_OF_HALVES = 0.6  # of the density of the lower peak: what a valley between halves may have at most
 _CHOSEN = 1.0  # standard deviations that a valley between basins has by chance: they end there
-_TOGETHER = 3.1  # standard deviations of line and border together, with a half-life
+# Standard deviations that are enough, with a half-life, if points are not weighted:
+_TOGETHER = 3.1  # of line and border together, in few dimensions
+_OF_FEW = 2.0  # of either, in many
 _STRAY, _NO_EDGE = -1, -1
 
 
@@ -56,14 +57,11 @@ def clusters_of(s: AutomaticStructures, *, in_parts: bool = True) -> Integers:
     # Where distances tie, order decides: that of age, which slots do not keep.
     order = np.argsort(s.id[: s.live])
     z = np.ascontiguousarray(read_z(s, order))
-    mass, scatter = s.mass[order] / s.point_mass, s.scatter[order] / s.point_mass
-    placed = Placement(z, mass, scatter, np.ascontiguousarray(s.metric))
-    variance = variances_in_metric(s)[order]
-    proposed = proposed_groups(z, mass, np.sqrt(s.d * variance))
+    placed = placement(s, order, z, s.mass[order] / s.point_mass)
+    proposed = proposed_groups(z, placed.mass, np.sqrt(s.d * placed.variance))
     fades = s.half_life < np.inf
     # If points are weighted, a mass is no number of points, and chance cannot be judged so closely.
-    together = _TOGETHER if fades and not s.weighted else np.inf
-    found = separate_groups(placed, variance, proposed, fades, together)
+    found = separate_groups(placed, proposed, fades, closely=fades and not s.weighted)
     if in_parts and s.d > RESOLVED and not fades:
         found = divide_into_parts(found, placed, limit_of(s.live))
     labels = np.empty_like(found)
@@ -87,24 +85,34 @@ def variances_in_metric(s: AutomaticStructures) -> Floats:
     return variance
 
 
-def separate_groups(
-    placed: Placement, variance: Floats, proposed: Integers, fades: bool, together: float
-) -> Integers:
+def placement(s: AutomaticStructures, slots: Integers, z: Floats, mass: Floats) -> Placement:
+    """The structures in some slots (k,), with means z (k, d) in the metric and masses (k,)."""
+    covariance = np.zeros((slots.size, 0, 0))
+    if s.d <= RESOLVED:
+        of_points = s.scatter[slots] / s.mass[slots, np.newaxis, np.newaxis]
+        A = s.metric
+        if s.diagonal:
+            of_points, A = of_points * np.eye(s.d), np.diag(s.metric[0])
+        covariance = A @ of_points @ A.T
+    return Placement(np.ascontiguousarray(z), mass, variances_in_metric(s)[slots], covariance)
+
+
+def separate_groups(placed: Placement, proposed: Integers, fades: bool, closely: bool) -> Integers:
     """Labels (k,) of separate groups: the proposed ones (k,), merged; and basins, merged.
 
-    Of structures with variances (k,) in the metric, whose masses fade or not; with the limit of
-    line and border together.
+    Of structures whose masses fade or not. Where they do, few points are remembered, and few groups
+    are judged: so less evidence is enough, if it may be judged `closely`.
     """
     k, d = placed.z.shape
-    mass, squares = placed.mass, distances(placed.z) ** 2
-    limit = limit_of(k)
+    mass, squares, variance = placed.mass, distances(placed.z) ** 2, placed.variance
+    limit = _OF_FEW if closely and d > RESOLVED else limit_of(k)
     local, edges = neighbourhood(squares, mass)
     shapes = kernel_shapes(_WIDTH * local, variance, d)
     across = proposed[edges[:, 0]] != proposed[edges[:, 1]]
     field = field_of(squares, mass, shapes, edges[across])
     labels = merge_groups(proposed, placed, field, Rules(limit, True, 0.0, True, np.inf))
     if d > RESOLVED:
-        return divide_by_halves(labels, placed, limit, _OF_HALVES)
+        return divide_by_halves(labels, placed, limit, SHALLOW)
     if d > 1 and not fades:
         labels = divide_by_gaps(labels, edges, squares, placed)
     shapes = kernel_shapes((_WIDTH if fades else _BASIN_WIDTH) * local, variance, d)
@@ -112,7 +120,7 @@ def separate_groups(
     inside = (of_both[:, 0] == of_both[:, 1]) & (of_both[:, 0] != _STRAY)
     field = field_of(squares, mass, shapes, edges[inside])
     # With a half-life, the remains of clusters that have changed are peaks, too.
-    rules = Rules(limit, not fades, _CHOSEN, False, together)
+    rules = Rules(limit, not fades, _CHOSEN, False, _TOGETHER if closely else np.inf)
     return merge_groups(basins(field, labels), placed, field, rules)
 
 

@@ -46,20 +46,17 @@ def gaps_of(edges: Integers, squares: Floats, placed: Placement) -> Floats:
     To the points of a structure one is added, half of the usual distance of its neighbours away,
     so that a structure of few points has a width.
     """
-    ends, k, A = edges.T, len(squares), placed.metric  # ends (2, m)
+    ends, k = edges.T, len(squares)  # ends (2, m)
     length = np.sqrt(squares[ends[0], ends[1]])
     logs = np.log(np.maximum(length, _TINY))
     around = np.bincount(ends.ravel(), np.tile(logs, 2), k)
     neighbours = np.maximum(np.bincount(ends.ravel(), minlength=k), 1)
     expected = np.minimum(np.exp((around / neighbours)[ends]), length)
     line = (placed.z[ends[0]] - placed.z[ends[1]]) / np.maximum(length, _TINY)[:, np.newaxis]
-    scatter = placed.scatter[ends]
-    if len(A) == 1:
-        along = np.einsum("sec,ec->se", scatter[:, :, 0], (line * A[0]) ** 2)
-    else:
-        along = np.einsum("er,serc,ec->se", line @ A, scatter, line @ A)
+    mass = placed.mass[ends]
+    along = mass * np.einsum("er,serc,ec->se", line, placed.covariance[ends], line)
     squares_along = 3.0 * np.maximum(along, 0.0) + 0.25 * expected**2
-    width = np.sqrt(squares_along / (placed.mass[ends] + 1.0)).sum(axis=0)  # half of both
+    width = np.sqrt(squares_along / (mass + 1.0)).sum(axis=0)  # half of both
     gap: Floats = np.where(length > 0.0, logs - np.log(np.maximum(width, _TINY)), 0.0)
     return gap
 

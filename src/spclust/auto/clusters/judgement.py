@@ -16,7 +16,7 @@ from spclust.auto.clusters.separation import Placement, centre, separation_of
 from spclust.jit.decorators import allocating
 
 # What a valley may have at most of the density of the lower peak:
-_ON_LINE = 0.7  # on the line, in more dimensions than borders show valleys in
+SHALLOW = 0.6  # on the line, in more dimensions than borders show valleys in
 _DEEP = 0.5  # on the line and at the border, in few dimensions
 _OPEN = 0.85  # at the densest place of a border that decides alone
 _CLEAR = 0.8  # of both, if line and border count together; then also:
@@ -70,8 +70,7 @@ def judge_line(
     d = placed.z.shape[1]
     border, open_share, passage = at_border
     line, line_share = separation_of(a, b, labels, placed)
-    shallow = _ON_LINE if d > RESOLVED else _DEEP
-    by_line = line > rules.limit and line_share < shallow
+    by_line = line > rules.limit and line_share < (SHALLOW if d > RESOLVED else _DEEP)
     if d == 1:
         return np.inf if by_line else line, line_share
     by_line &= d > RESOLVED or open_share < _DEEP

@@ -1,12 +1,13 @@
 """Separation: whether two groups of structures are two clusters, or one cut in two.
 
-Both are projected onto the line through their centres. There the density of their points is the sum
-of a normal density for each structure, with its mass and its variance along the line, widened by a
-bandwidth. Two clusters have a valley between two peaks. How much deeper it is than counting
-explains: with the kernels K_p and K_v of the structures at the lower peak and in the valley, the
-difference sum n (K_p - K_v) has the variance sum n (K_p - K_v)^2, because the number of points of a
-structure is a Poisson variable. The largest ratio between the centres is `separation`; beyond them
-a ring would have peaks.
+Both are projected onto the line through their centres, in many dimensions onto their discriminant
+(`discriminant`). There the density of their points is the sum of a normal density for each
+structure, with its mass and its variance along the line, in many dimensions that of an average
+direction, widened by a bandwidth. Two clusters have a valley between two peaks. How much deeper it
+is than counting explains: with the kernels K_p and K_v of the structures at the lower peak and in
+the valley, the difference sum n (K_p - K_v) has the variance sum n (K_p - K_v)^2, because the
+number of points of a structure is a Poisson variable. The largest ratio between the centres is
+`separation`; beyond them a ring would have peaks.
 
 In many dimensions the same test finds clusters that touch: a cluster is divided into halves, by
 2-means, if they are separate (`divide_by_halves`). But a cluster whose density is a product, with a
@@ -19,7 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from spclust.array_types import Booleans, Floats, Integers
-from spclust.auto.clusters.border import RIPPLE
+from spclust.auto.clusters.border import RESOLVED, RIPPLE
+from spclust.auto.clusters.discriminant import apart_beyond_chance, turn
 from spclust.jit.decorators import allocating, kernel, outlined
 from spclust.numerics.cholesky import dot
 from spclust.numerics.euclidean_distances import square_distance
@@ -33,36 +35,49 @@ _STEPS = 20  # of 2-means, at most
 class Placement(NamedTuple):
     """Where structures are in the metric, and how their points scatter around them."""
 
-    z: Floats  # (k, d) means in the metric
+    z: Floats  # (k, d) means
     mass: Floats  # (k,) faded counts
-    scatter: Floats  # (k, d, d), or (k, 1, d) if diagonal, in coordinates
-    metric: Floats  # (d, d), or (1, d) if diagonal
+    variance: Floats  # (k,) of the points, a direction on average
+    covariance: Floats  # (k, d, d) of the points; (k, 0, 0) in many dimensions
 
 
 @allocating
 def separation_of(a: int, b: int, labels: Integers, placed: Placement) -> tuple[float, float]:
-    """`separation` of two groups on the line through their centres."""
+    """`separation` of two groups on the line through their centres, or on their discriminant."""
     z, mass = placed.z, placed.mass
-    k, many = labels.size, 0
+    k, many, d = labels.size, 0, placed.z.shape[1]
     for i in range(k):
         many += int(labels[i] == a or labels[i] == b)
-    start, line = centre(a, labels, placed), centre(b, labels, placed)
-    for c in range(line.size):
-        line[c] -= start[c]
-    length = np.sqrt(dot(line, line, 0))
-    if length == 0.0:
-        return 0.0, 1.0
-    for c in range(line.size):
-        line[c] /= length
-    of_coordinates = in_coordinates(line, placed.metric)
+    start, end = centre(a, labels, placed), centre(b, labels, placed)
     place, variance, n = np.empty(many), np.empty(many), np.empty(many)
-    second, many = np.empty(many, np.bool_), 0
+    second, member = np.empty(many, np.bool_), np.empty(many, np.int64)
+    line, offset = np.empty(d), np.empty((many, d))
+    for c in range(d):
+        line[c] = end[c] - start[c]
+    many = 0
     for i in range(k):
         if labels[i] == a or labels[i] == b:
-            place[many] = dot(line, z[i], 0)
-            variance[many] = variance_along(of_coordinates, placed.scatter[i], mass[i])
-            n[many], second[many] = mass[i], labels[i] == b
+            member[many], second[many] = i, labels[i] == b
+            n[many], variance[many] = mass[i], placed.variance[i]
+            for c in range(d):
+                offset[many, c] = z[i, c] - (end[c] if second[many] else start[c])
             many += 1
+    nearer = 1.0
+    if d > RESOLVED:
+        nearer = apart_beyond_chance(line, offset, variance, n, second)
+        if nearer > 0.0:
+            turn(line, offset, variance, n)
+    length = np.sqrt(dot(line, line, 0))
+    if length == 0.0 or nearer == 0.0:
+        return 0.0, 1.0
+    for c in range(d):
+        line[c] /= length
+    by_chance = (1.0 - nearer) * (dot(line, end, 0) - dot(line, start, 0))
+    for i in range(many):
+        place[i] = dot(line, z[member[i]], 0) - (by_chance if second[i] else 0.0)
+    if d <= RESOLVED:
+        for i in range(many):
+            variance[i] = variance_along(line, placed.covariance[member[i]])
     return separation(place, variance, n, second)
 
 
@@ -83,28 +98,13 @@ def centre(label: int, labels: Integers, placed: Placement) -> Floats:
     return found
 
 
-@allocating
-def in_coordinates(line: Floats, metric: Floats) -> Floats:
-    """A^T u: coordinates y have the place (A^T u) y on a line u (d,) of the metric."""
-    found, diagonal = np.empty(line.size), metric.shape[0] == 1
-    for r in range(line.size):
-        found[r] = metric[0, r] * line[r] if diagonal else 0.0
-        if not diagonal:
-            for c in range(r + 1):
-                found[c] += metric[r, c] * line[r]
-    return found
-
-
 @outlined
-def variance_along(direction: Floats, scatter: Floats, mass: float) -> float:
-    """Variance of the points of a structure along a direction (d,) of coordinates."""
-    total, diagonal = 0.0, scatter.shape[0] == 1
-    for r in range(direction.size):
-        if diagonal:
-            total += direction[r] * direction[r] * scatter[0, r]
-        else:
-            total += direction[r] * dot(direction, scatter[r], 0)
-    return max(total / mass, 0.0)
+def variance_along(line: Floats, covariance: Floats) -> float:
+    """Variance of the points of a structure along a line (d,) of length 1."""
+    total = 0.0
+    for r in range(line.size):
+        total += line[r] * dot(line, covariance[r], 0)
+    return max(total, 0.0)
 
 
 @allocating
