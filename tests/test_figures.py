@@ -108,7 +108,7 @@ def test_the_snippets_about_outliers():
 @pytest.mark.parametrize(
     ("page", "pattern"),
     [
-        ("how-to/outliers.md", r"the last 1,000 points: ([\d.]+) \(NLT ([\d.]+)\) at their median, "
+        ("how-to/outliers.md", r"recent points: ([\d.]+) \(NLT ([\d.]+)\) at their median, "
          r"([\d.]+) \(NLT ([\d.]+)\) at their quantile of 95 %"),
         ("explanation/automatic_renewal.md", r"with m = 1.5 the typicality is ([\d.]+)() at the "
          r"median of recent points, and ([\d.]+)() at their quantile of 95 %"),

@@ -166,7 +166,8 @@ def outside(data: Stream, now: int, rng: np.random.Generator) -> Floats:
 def typicality(one: Contestant, data: Any, options: Options) -> Outcome:
     """Share of points outside that are hardly typical, and median typicality of rows, both before.
 
-    Every 1,000 rows: 100 points outside, and the rows of the next batch.
+    Every 1,000 rows: 100 points outside, and the rows of the next batch, of clusters alive: one of
+    the last 200 rows is from it. What begins in the next batch is typical nowhere yet.
     """
     rng, clock = np.random.default_rng(options.seed), Deadline(options.limit)
     model, strange, usual = made(one, data.X, data.y, options.seed), [], []
@@ -174,8 +175,10 @@ def typicality(one: Contestant, data: Any, options: Options) -> Outcome:
         if part.start and part.start % EVERY == 0:
             probes = outside(data, part.start, rng)
             strange.append(model.model.typicality(probes).max(axis=1) < FAIR)
-            rows = data.X[part][data.y[part] >= 0]
-            usual.append(model.model.typicality(rows).max(axis=1))
+            alive = data.source[part.start - BATCH : part.start]
+            rows = data.X[part][(data.y[part] >= 0) & np.isin(data.source[part], alive)]
+            if len(rows):
+                usual.append(model.model.typicality(rows).max(axis=1))
         model.learn(data.X[part])
         clock.check()
     values = {

@@ -18,7 +18,8 @@ from spclust.tracking.lineages.lineage import (
 )
 from spclust.tracking.observation import NOBODY
 
-_RELATED = 3.0  # NLT of a structure in another model up to which it is part of a cluster there
+# NLT of a structure in another model up to which it is part of a cluster there, in either mode:
+_RELATED, _RELATED_AUTOMATIC = 3.0, 4.4
 _LEAST = 0.01  # share of a cluster that counts, if nothing else says whether it is one
 
 
@@ -110,7 +111,8 @@ def _shares(of: PreparedModel, into: PreparedModel, ids: Integers, others: Integ
     """Share (c, o) of each cluster of a model whose structures another model has in its own."""
     table = of.model.structures_
     rows = into.preparation.applied(of.preparation.centres_in_units(np.array(table.mean)))
-    labels = np.where(into.model.score_samples(rows) < -_RELATED, NOBODY, into.model.predict(rows))
+    limit = _RELATED_AUTOMATIC if into.model._stream.automatic else _RELATED
+    labels = np.where(into.model.score_samples(rows) < -limit, NOBODY, into.model.predict(rows))
     found = _own_ids(into, labels, others)
     mine = _own_ids(of, table.label, ids)
     shares = np.zeros((ids.size, others.size))

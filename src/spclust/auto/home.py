@@ -12,12 +12,13 @@ reach ends where other points are. The squared distance of a point from home is
     q = min over structures of max(|z - z_i|^2, reach_i^2)
 
 Two quantiles of the q of the last points calibrate it, each q taken before the point was learnt: of
-the last 1,000 points, without a half-life those of the later half of all points. q is replaced by
-the power of it that is 1/3 for the median and 1 for the quantile of 95 %. The latter is that of the
-points which are not strange: log(q) is at most four times as far above its median as its quantile
-of 80 % is. So up to a fifth of recent points may be outliers, or the first of a new cluster. With
-that distance typicality is Eq. 1, odds = q^(1/(m-1)), whatever the unit, N and the number of
-features: with m = 1.5, 0.9 for the median of recent points, and less than 1/2 for one in twenty.
+the last half-life, or, without one, of the later half of all points; at most 1,000. q is replaced
+by the power of it that is 1/5 for the median and 1 for the quantile of 95 %. The latter is that of
+the points which are not strange: log(q) is at most four times as far above its median as its
+quantile of 80 % is. So up to a fifth of recent points may be outliers, or the first of a new
+cluster. With that distance typicality is Eq. 1, odds = q^(1/(m-1)), whatever the unit, N and the
+number of features: with m = 1.5, 0.96 for the median of recent points, and less than 1/2 for one in
+twenty.
 """
 
 import math
@@ -43,7 +44,7 @@ OUT_OF_SIGHT = 1e6  # coordinate of a value that is the first to differ in its f
 _ENOUGH = 3.0  # of the mean mass of structures
 _MEDIAN, _UPPER, _RARE = 0.5, 0.8, 0.95
 _STRANGE = 4.0  # times the distance, in logarithms, of the upper quantile from the median
-_OF_MEDIAN = 1.0 / 3.0  # what the distance of the median becomes
+_OF_MEDIAN = 0.2  # what the distance of the median becomes
 _LARGEST_POWER = 16.0  # if recent distances hardly differ
 _SMALLEST = 1e-300
 _FEWEST = 100  # points whose median says something
@@ -184,10 +185,13 @@ def last_distances(s: AutomaticStructures, points: int) -> Floats:
 def calibrating_points(s: AutomaticStructures) -> int:
     """How many of the last points calibrate distances, as far as these are kept.
 
-    The later half: the first points were far from all structures. With a half-life all that are
-    kept, so that points of clusters that have just changed stay typical.
+    Those of the last half-life, which is when half of the mass remembered arrived: earlier ones say
+    little about what is typical now. Without a half-life the later half: the first points were far
+    from all structures.
     """
-    return s.recents if s.half_life < np.inf else max(s.seen // 2, _FEWEST_CALIBRATING)
+    remembered = float(s.mass[: s.live].sum()) / s.point_mass
+    points = math.log(2.0) * remembered if s.half_life < np.inf else 0.5 * s.seen
+    return max(int(points), _FEWEST_CALIBRATING)
 
 
 def _quantile(ordered: Floats, share: float) -> float:

@@ -76,7 +76,7 @@ class SPC(ClusterTransform, FittedEstimator):
         but in the automatic mode `watch` then chooses the number.
     outlier_nlt : float, "auto" or None, default "auto"
         Rows whose negative log typicality in their best structure is above this get the label -1
-        in `predict` and `labels_` (3 is a typicality of 0.05). "auto" is 5, for rows farther from
+        in `predict` and `labels_` (3 is a typicality of 0.05). "auto" is 8, for rows farther from
         everything than any recent one, and no limit in the mode of the paper; None gives every row
         to a cluster. May be changed at any time, but not for `labels_` of rows learnt without it.
     n_jobs : int or None, default None
