@@ -113,6 +113,16 @@ def test_distances_may_be_of_any_size():
     assert quantiles(s, s.recents) == (1e-150, 1e150)
 
 
+def test_distances_that_tie_up_to_rounding_make_no_other_one_strange():
+    """Many points are exactly a reach from home; a last digit must not decide about all others."""
+    s = SPC(5).fit(two_clusters(40)[0])._stream.structures
+    s.recent[:] = np.where(np.arange(s.recent.size) % 10 < 9, 2.0, 4.0)
+    before = quantiles(s, s.recents)
+    s.recent[np.arange(s.recent.size) % 10 > 6] *= 1.0 + 2e-16
+    assert quantiles(s, s.recents) == pytest.approx(before, rel=1e-9)
+    assert before == (2.0, 4.0)
+
+
 def test_infinite_distances_cannot_be_saved():
     model = SPC(5).fit(two_clusters(40)[0])
     model._stream.structures.home_median = np.inf

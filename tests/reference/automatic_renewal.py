@@ -208,7 +208,7 @@ def usual_distance(state):
     recent = np.array(state.recent[-1000:])
     state.sure &= not np.isnan(recent).any()
     middle, upper, rare = np.quantile(recent, (0.5, 0.8, 0.95))
-    if 0.0 < middle < upper:
+    if 0.0 < middle * (1.0 + 1e-9) < upper:
         limit = middle * (upper / middle) ** STRANGE
         if rare > limit:
             rare = np.quantile(recent[recent <= limit], 0.95)

@@ -28,7 +28,7 @@ def separation(labels, a, b, z, mass, covariance):
         if chance >= 1.0:
             return 0.0, 1.0
         if line.size <= MOST:
-            line = np.linalg.solve(shrunk(S, n.sum()), line)
+            line = discriminant(S, n.sum(), line)
         line /= np.linalg.norm(line)
         nearer_by = (1.0 - np.sqrt(1.0 - chance)) * (line @ (centre[b] - centre[a]))
     else:
@@ -58,10 +58,12 @@ def separation(labels, a, b, z, mass, covariance):
     return best, emptiest
 
 
-def shrunk(S, n):
-    """The covariance of n points, shrunk to a multiple of I (Chen and others, 2010)."""
+def discriminant(S, n, line):
+    """The line for the covariance of n points, shrunk (Chen and others, 2010)."""
     d, trace, squares = len(S), np.trace(S), np.sum(S**2)
     known = (n + 1.0 - 2.0 / d) * (squares - trace**2 / d)
     unknown = (1.0 - 2.0 / d) * squares + trace**2
-    share = min(1.0, unknown / known) if known > 0.0 else 1.0
-    return (1.0 - share) * S + share * trace / d * np.eye(d)
+    if unknown >= known:
+        return line
+    share = unknown / known
+    return np.linalg.solve((1.0 - share) * S + share * trace / d * np.eye(d), line)

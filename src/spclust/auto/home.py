@@ -47,6 +47,7 @@ _STRANGE = 4.0  # times the distance, in logarithms, of the upper quantile from 
 _OF_MEDIAN = 0.2  # what the distance of the median becomes
 _LARGEST_POWER = 16.0  # if recent distances hardly differ
 _SMALLEST = 1e-300
+_TIE = 1e-9  # of a distance: the same reach in two places differs by rounding
 _FEWEST = 100  # points whose median says something
 _FEWEST_CALIBRATING = 200  # points: ten of them are beyond the quantile of 95 %
 
@@ -162,7 +163,7 @@ def quantiles(s: AutomaticStructures, points: int) -> tuple[float, float]:
     if recent.size == 0:
         return 1.0, 1.0
     median, upper, rare = (_quantile(recent, share) for share in (_MEDIAN, _UPPER, _RARE))
-    if 0.0 < median < upper:
+    if 0.0 < median * (1.0 + _TIE) < upper:
         try:
             strange = median * (upper / median) ** _STRANGE
         except OverflowError:  # no distance is that large
