@@ -28,15 +28,15 @@ def turn(line: Floats, offset: Floats, variance: Floats, n: Floats) -> None:
     """Turn the line (d,) through two centres into the discriminant. Modified in place: line.
 
     Of structures at offsets (k, d) from the centres of their groups, with variances (k,) and masses
-    n (k,). With very many dimensions the line stays. S is the upper triangle of a sum, not a mean:
-    the length of the line does not matter.
+    n (k,). With very many dimensions the line stays.
     """
-    d, total, within, trace, squares = line.size, 1.0 - 2.0 / line.size, 0.0, 0.0, 0.0
+    d, within, trace, squares = line.size, 0.0, 0.0, 0.0
     if d > _MOST:
         return
-    S = np.zeros((d, d))
+    # S, its upper triangle, as a sum, not a mean: the length of the line does not matter.
+    S, points = np.zeros((d, d)), 1.0 - 2.0 / d  # n + 1 - 2 / d in the formula of the shrinkage
     for i in range(n.size):
-        total += n[i]
+        points += n[i]
         within += n[i] * variance[i]
     for r in range(d):
         S[r, r] = within
@@ -52,19 +52,21 @@ def turn(line: Floats, offset: Floats, variance: Floats, n: Floats) -> None:
             row, a = S[r], n[n.size - 1] * x[r]
             for c in range(r, d):
                 row[c] += a * x[c]
+    # The shrinkage: trace(S), and `squares`, the trace of S^2, decide what share of S is known.
     for r in range(d):
         trace += S[r, r]
         squares -= S[r, r] * S[r, r]
         for c in range(r, d):
             squares += 2.0 * S[r, c] * S[r, c]
-    known = total * (squares - trace * trace / d)
+    known = points * (squares - trace * trace / d)
     unknown = (1.0 - 2.0 / d) * squares + trace * trace
     if not unknown < known:  # nor if they overflow
         return
     ridge = unknown / (known - unknown) * trace / d
     for r in range(d):
         S[r, r] += ridge
-    for k in range(d):  # S w = line, by elimination: pivots are positive, because of the ridge
+    # S w = line, by elimination: pivots are positive, because of the ridge.
+    for k in range(d):
         pivot = S[k]
         for r in range(k + 1, d):
             row, factor = S[r], pivot[r] / pivot[k]
