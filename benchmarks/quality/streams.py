@@ -210,12 +210,24 @@ def sudden_jump(rng: np.random.Generator, d: int, n: int) -> Stream:
     return emitted(rng, paths, np.ones((n, 5)))
 
 
+def common_drift(rng: np.random.Generator, d: int, n: int) -> Stream:
+    """Five clusters, some only six standard deviations apart, move alike, and back from half time.
+
+    By a standard deviation in 100 points: their trails cross each other's places.
+    """
+    way = rng.normal(size=d)
+    way /= np.linalg.norm(way)
+    there = 0.01 * np.minimum(np.arange(n), n - np.arange(n))
+    paths = still(places(rng, 5, d, 6.0), n) + there[:, np.newaxis] * way
+    return emitted(rng, paths, np.ones((n, 5)))
+
+
 KINDS: dict[str, Callable[[np.random.Generator, int, int], Stream]] = {
     make.__name__: make
     for make in (
         stationary, rotation, speeding_up, regimes, come_and_go, random_walks, crossing,
         merging_splitting, scale_change, growing_noise, imbalance, bursts, one_after_another,
-        sudden_jump,
+        sudden_jump, common_drift,
     )
 }  # fmt: skip
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from spclust.state.automatic_structures import AutomaticStructures, read_z
 from spclust.state.record import Array, Extent, Word
 
-WORKING_MEMORY = {"point", "point_z", "point_distance", "point_cost", "point_cluster"}
+WORKING_MEMORY = {"point", "point_z", "point_distance", "point_cost"}
+WORKING_MEMORY |= {"point_cluster", "point_group"}
 WORKING_MEMORY |= {"point_is_strange", "slot_cost", "spare_cost"}
 half_lives = st.sampled_from([None, 7.5, 60.0, 1e5])
 

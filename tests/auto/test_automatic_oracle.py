@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from spclust import SPC
 from spclust.auto import renewal
+from spclust.auto.common_drift import NO_GROUP
 from spclust.state.automatic_structures import write_z
 from tests.reference.automatic import Automatic
 from tests.reference.evidence import partition
@@ -26,6 +27,10 @@ def odd_streams(draw, most_points=90):
     if draw(st.booleans()):  # clusters in sequence
         labels.sort()
     X = rng.normal(scale=10.0, size=(clusters, d))[labels] + rng.normal(size=(n, d))
+    if draw(st.integers(0, 2)) == 2:  # all clusters move alike
+        X += np.arange(n)[:, np.newaxis] * rng.normal(
+            scale=draw(st.sampled_from([0.1, 2.0])), size=d
+        )
     if draw(st.booleans()):  # features of very different units, far from 0
         X = X * 10.0 ** rng.uniform(-6, 6, size=d) + 10.0 ** rng.uniform(0, 3, size=d)
     if draw(st.booleans()):  # copies
@@ -81,7 +86,12 @@ def assert_same_structures(oracle, model):
     mass = s.mass[order] / s.point_mass
     np.testing.assert_allclose(mass, [o.mass for o in oracle.S], rtol=PRECISION)
     means = np.array([o.mean for o in oracle.S])
-    assert np.abs(s.mean[order] - means).max() <= PRECISION * np.abs(means).max()
+    largest = np.abs(means).max() + np.abs(oracle.displacement).max()
+    assert np.abs(s.mean[order] - means).max() <= PRECISION * largest
+    assert np.abs(s.displacement - oracle.displacement).max() <= PRECISION * largest
+    assert s.agreeing == oracle.agreeing
+    assert s.velocity.any() == oracle.velocity.any()
+    np.testing.assert_allclose(s.time[order], [o.time for o in oracle.S], rtol=PRECISION)
     scatters = np.array([oracle.kept(o.scatter) for o in oracle.S])
     got = s.scatter[order] / s.point_mass * (np.eye(oracle.d) if oracle.diagonal else 1.0)
     assert np.abs(got - scatters).max() <= PRECISION * (np.abs(scatters).max() + mass.max())
@@ -97,6 +107,13 @@ def assert_same_clusters(oracle, model):
     assert partition(labels, ids) == partition(expected, ids)
     assigned = partition(s.cluster[: s.live], s.id[: s.live])
     assert assigned == partition([o.cluster for o in oracle.S], [o.id for o in oracle.S])
+    groups = [NO_GROUP if o.group is None else o.group for o in oracle.S]
+    assert np.array_equal(
+        np.sort(s.id[: s.live][s.group[: s.live] == NO_GROUP]),
+        [o.id for o in oracle.S if o.group is None],
+    )
+    grouped = partition(s.group[: s.live], s.id[: s.live])
+    assert grouped == partition(groups, [o.id for o in oracle.S])
 
 
 def assert_same_arrivals(oracle, model):

@@ -80,12 +80,16 @@ def test_no_time_at_all_between_points_fades_nothing():
 
 
 def test_a_cluster_that_moves_is_followed_and_its_trail_is_forgotten():
+    """Beside one that stays: so the origin of coordinates stays, too."""
     rng, n = np.random.default_rng(4), 6000
-    X = rng.normal(size=(n, 2)) + np.column_stack([np.linspace(0.0, 200.0, n), np.zeros(n)])
+    moves = rng.integers(2, size=n) == 0
+    way = np.column_stack([np.linspace(0.0, 200.0, n), np.full(n, 50.0)])
+    X = rng.normal(size=(n, 2)) + way * moves[:, np.newaxis]
     model = SPC(50, half_life=300.0).fit(X)
-    assert model.n_clusters_ == 1
-    assert model.structures_.mean[:, 0].min() > 150.0
-    assert model._stream.pruned > n / 2
+    assert model.n_clusters_ == 2
+    mean = model.structures_.mean
+    assert mean[mean[:, 1] > 25.0, 0].min() > 150.0
+    assert model._stream.pruned > n / 4
     kept = SPC(50).fit(X)
     assert kept.structures_.mean[:, 0].min() < 20.0
 

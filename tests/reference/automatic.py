@@ -5,8 +5,9 @@ changes from time to time. Nothing is cached: each point fades every mass, and m
 
 import numpy as np
 
+from tests.reference.automatic_drift import LEAP
 from tests.reference.automatic_renewal import clusters_of, renew
-from tests.reference.automatic_state import ENOUGH, State, Structure
+from tests.reference.automatic_state import State, Structure
 
 
 class Automatic(State):
@@ -16,8 +17,13 @@ class Automatic(State):
             renew(self)
         if self.seen == 0:
             self.origin, self.clock = x, t
-        point = Structure(self.seen, self.coordinates(x), np.zeros((self.d, self.d)))
-        self.fade(1.0 if t is None else t - self.clock)
+            self.began = 0.0 if t is None else t
+        gap = 1.0 if t is None else t - self.clock
+        now = float(self.seen) if t is None else t
+        self.move_origin(gap if self.seen else 0.0)
+        place = self.coordinates(x) - self.displacement
+        point = Structure(self.seen, place, np.zeros((self.d, self.d)), time=now)
+        self.fade(gap)
         self.clock = t
         point.mass = self.weigh(weight)
         self.note_arrival(point)
@@ -37,6 +43,10 @@ class Automatic(State):
             if self.unit[c] == 0.0 and offset[c] != 0.0:
                 self.unit[c] = 2.0 ** np.ceil(np.log2(abs(offset[c])))
         return offset / np.where(self.unit > 0.0, self.unit, 1.0)
+
+    def move_origin(self, gap):
+        if self.half_life is not None:
+            self.displacement = self.displacement + self.velocity * min(gap, self.half_life)
 
     def fade(self, gap):
         if self.half_life is not None:
@@ -58,6 +68,7 @@ class Automatic(State):
     def note_arrival(self, point):
         """The nearest structure's cluster has got a point: all of its structures missed one."""
         if not self.S:
+            self.window.append((0, point.time, point.mean))
             return
         q = np.array([self.square(point, s) for s in self.S])
         point.reach = 0.0
@@ -66,9 +77,13 @@ class Automatic(State):
         nearest = self.S[int(np.argmin(q))]
         error = self.rounding()
         for s, square in zip(self.S, q, strict=True):
-            if s.cluster != nearest.cluster:
+            if (s.cluster, s.group) != (nearest.cluster, nearest.group):
                 self.note(np.sqrt(q.min()), np.sqrt(square), error)
-        point.cluster = nearest.cluster
+        point.cluster, point.group = nearest.cluster, nearest.group
+        if self.is_far:
+            point.group = None
+        if not self.is_strange and point.group is not None:
+            self.window.append((point.group, point.time, point.mean))
         members = [s for s in self.S if s.cluster == nearest.cluster]
         total = point.mass + sum(s.mass for s in members)
         for s in members:
@@ -78,17 +93,17 @@ class Automatic(State):
         """Note the distance from home of a point with squared distances q; its own reach."""
         home = np.min(np.maximum(q, [s.reach for s in self.S]))
         self.recent.append(home)
-        for limit in (self.median, self.rare):
+        for limit in (self.median, self.rare, LEAP * self.rare):
             if 0.0 < limit < np.inf:
                 self.note(np.sqrt(home), np.sqrt(limit), self.rounding())
         self.near += home < self.median
-        self.is_strange = home > self.rare
+        self.is_strange, self.is_far = home > self.rare, home > LEAP * self.rare
         self.strange += self.is_strange
         total, reach = sum(s.mass for s in self.S), 0.0
         for i in np.argsort(q, kind="stable"):
             if not self.exact:
-                self.note(mass * len(q), ENOUGH * total)
-            if mass * len(q) < ENOUGH * total:
+                self.note(mass * len(q), self.enough(total))
+            if mass * len(q) < self.enough(total):
                 reach = q[i]
             mass += self.S[i].mass
         return reach
@@ -121,6 +136,6 @@ class Automatic(State):
                 self.note(a.mass, b.mass)
         share, e = b.mass / (a.mass + b.mass), b.mean - a.mean
         a.scatter = a.scatter + b.scatter + a.mass * share * np.outer(e, e)
-        a.mean = a.mean + share * e
+        a.mean, a.time = a.mean + share * e, a.time + share * (b.time - a.time)
         a.mass, a.count, a.id = a.mass + b.mass, a.count + b.count, older.id
         self.S[i] = a

@@ -6,13 +6,14 @@ it is given, in place: even one that returns a value notes if that was not sure.
 
 import numpy as np
 
-from tests.reference.automatic_state import ENOUGH, TIE
+from tests.reference.automatic_drift import follow_drift
+from tests.reference.automatic_state import TIE
 from tests.reference.evidence import clusters_by_evidence, partition
 
 GROWTH = 1.2
 RIDGE, WIDEST, HEAVY, FAR = 0.25, 0.1, 0.5, 8.0
 FADED, BY_CHANCE, BOTH = 0.25, 0.02, 0.4
-OFTEN, MEMORY, FULL, CALMEST, SAME, NEARLY = 5, 0.25, 0.5, 32, 0.95, 0.1
+OFTEN, MEMORY, FULL, CALMEST, SAME, NEARLY = 3, 0.5, 0.5, 32, 0.95, 0.1
 MANY_STRANGE, MANY_NEAR, STRANGE, FEWEST = 0.2, 0.8, 4.0, 100
 NOISE = 1e-14  # of the largest coordinate: narrower features are constant
 
@@ -25,12 +26,15 @@ def renew(state):
     if state.half_life is not None and len(state.S) == n:
         remove_forgotten(state)
     if fits:
+        ended = state.half_life is not None and follow_drift(state)
         before = np.diag(state.A)
         fit_metric(state)
         find_reaches(state)
         shift = float(np.mean(np.abs(np.log(np.diag(state.A) / before))))
         if state.half_life is not None and len(state.S) > 2:
             assign_clusters(state, shift)
+            for s in state.S if ended else []:
+                s.group = s.cluster
         if state.recent:
             state.median = 0.99 * np.median(state.recent[-max(n, FEWEST) :])
             state.rare = 1.01 * usual_distance(state)
@@ -141,7 +145,7 @@ def mean_distance(S, c, middle):
 
 
 def find_reaches(state):
-    enough, k = ENOUGH * sum(s.mass for s in state.S), len(state.S)
+    enough, k = state.enough(sum(s.mass for s in state.S)), len(state.S)
     for s in state.S:
         others = sorted((state.square(s, o), o.mass) for o in state.S)
         mass, s.reach = 0.0, 0.0
@@ -157,7 +161,8 @@ def assign_clusters(state, shift):
     """Assign structures to clusters, and note if these, and the metric, are nearly as before."""
     labels = clusters_of(state)
     state.note(shift, NEARLY)
-    calm = shift < NEARLY and is_calm(state, labels)
+    at_rest = not state.velocity.any() and state.agreeing != 1
+    calm = shift < NEARLY and is_calm(state, labels) and at_rest
     state.calm = min(2 * state.calm, CALMEST) if calm else 1
     strays = max(labels) + 1
     for s, label in zip(state.S, labels, strict=True):
@@ -222,9 +227,9 @@ def set_metric_due(state):
     elif state.half_life is None:
         state.metric_due = max(state.seen + n, int(GROWTH * state.seen))
     else:
-        remembered = MEMORY * sum(s.mass for s in state.S) / n
+        remembered = MEMORY * sum(s.mass for s in state.S)
         state.note(remembered, round(remembered))
-        wait = n * max(OFTEN, int(remembered))
+        wait = max(OFTEN * n, int(remembered))
         later = state.seen + state.calm * wait
         mass = sum(s.mass for s in state.S)
         state.note(mass, FULL * state.seen)

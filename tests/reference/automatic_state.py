@@ -10,7 +10,7 @@ import numpy as np
 
 TIE = 1e-9  # relative: decisions by less than this are not sure
 ROUNDING = 1e-13  # of the largest terms of a distance
-ENOUGH = 3.0  # times the mean mass of structures: what a reach includes
+ENOUGH, SHARE = 3.5, 0.25  # times the mean mass of structures, and N times it: in a reach
 
 
 @dataclass
@@ -21,6 +21,8 @@ class Structure:
     mass: float = 1.0
     count: int = 1
     cluster: int = 0
+    group: int | None = 0  # that of when the last window of the drift ended; none after a leap
+    time: float = 0.0  # when its points arrived, on average
     missed: float = 0.0
     reach: float = np.inf  # squared; NaN if it is not sure
 
@@ -47,12 +49,23 @@ class State:
     recent: list[float] = field(default_factory=list)  # distances from home; NaN if not sure
     sure: bool = True
     is_strange: bool = False  # the last point
+    is_far: bool = False  # and farther than a leap
     mean_weight: float = 1.0  # of the points that are remembered
     weighted: bool = False  # some point had a weight other than 1
+    window: list = field(default_factory=list)  # group, time and place of each arrival in it
+    began: float | None = None  # when the last window ended
+    agreeing: int = 0  # windows whose drift agrees
+    evidence: float = 0.0  # sum of squared offsets in time in these windows
     noise: float = 0.0  # the largest error of a distance by rounding
+
+    def enough(self, total):
+        """The mass, times the number of structures, that a reach includes."""
+        return min(ENOUGH, SHARE * self.n_structures) * total
 
     def __post_init__(self):
         self.A, self.unit, self.width = np.eye(self.d), np.zeros(self.d), np.zeros(self.d)
+        self.displacement, self.velocity = np.zeros(self.d), np.zeros(self.d)
+        self.drift = np.zeros(self.d)
 
     @property
     def exact(self):
@@ -71,7 +84,7 @@ class State:
 
     def rounding(self):
         """By how much rounding may change a distance."""
-        largest = np.max(np.abs([s.mean for s in self.S]), axis=0)
+        largest = np.max(np.abs([s.mean for s in self.S]), axis=0) + np.abs(self.displacement)
         error = ROUNDING * float(np.linalg.norm(np.abs(self.A) @ largest))
         self.noise = max(self.noise, error)
         return error

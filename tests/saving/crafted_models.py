@@ -74,7 +74,7 @@ def split(data):
     return json.loads(data[PREFIX.size : start]), data[start:-32]
 
 
-def sealed(header, body, version=4):
+def sealed(header, body, version=5):
     """A file of any header and body with valid lengths and a valid checksum."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     length = PREFIX.size + len(text) + len(body) + 32

@@ -92,9 +92,9 @@ def test_the_page_lists_all_arrays_of_the_automatic_mode(covariance_type):
     k, d = state["live"], state["n_features"]
     r = 1 if covariance_type == "diag" else d
     assert state["diagonal"] is (r == 1)
-    lengths = {"k": k, "d": d, "r": r, "c": state["clusters"]}
+    lengths = {"k": k, "d": d, "r": r, "c": state["clusters"], "g": state["groups"]}
     assert check_shapes(title, arrays, **lengths) == len(listed(title))
     for name, array in arrays.items():
-        signed = name in ("id", "cluster", "label", "own_label", "own_label_seen")
+        signed = name in ("id", "cluster", "group") or "label" in name
         integer = "i" if signed else "u" if name in ("nearest", "first") else "f"
         assert array.dtype.kind == integer, name

@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 from spclust import SPC
+from spclust.persistence.container import Content
+from spclust.persistence.versions import as_current_version
 from tests.golden_digests import arithmetic
 from tests.saving.common import ROOT
 from tests.saving.stored_models import (
@@ -25,7 +27,9 @@ READABLE = [name for name in STORED if not is_refused(name)]
 REFUSED = [name for name in STORED if is_refused(name)]
 # Formats 1 to 3 chose a cut of their own where eps is "auto"; it is 0.95 now.
 ANOTHER_CUT = [
-    name for name in READABLE if name[:2] != "v4" and STORED[name]["parameters"]["eps"] == "auto"
+    name
+    for name in READABLE
+    if name[:2] not in ("v4", "v5") and STORED[name]["parameters"]["eps"] == "auto"
 ]
 
 # Its tracker had ids of its own; events are about labels now, and begin anew.
@@ -33,7 +37,7 @@ OTHER_IDS = ROOT / "tests" / "data" / "tracked_by_own_ids.spc"
 
 
 def test_formats_of_both_modes_are_stored():
-    assert {name[:2] for name in READABLE} == {"mo", "v2", "v3", "v4"}
+    assert {name[:2] for name in READABLE} == {"mo", "v2", "v3", "v4", "v5"}
     assert REFUSED == ["v2-automatic.spc", "v3-automatic.spc"]
     assert len(ANOTHER_CUT) == 6
 
@@ -118,3 +122,12 @@ def test_a_model_of_format_1_can_be_read_for_ever():
     assert model.partial_fit(
         pd.DataFrame(POINTS, columns=["length", "größe"])
     ).n_samples_seen_ == 60 + len(POINTS)
+
+
+@pytest.mark.parametrize("clock", [1e20, -1e300, 7.0])
+def test_a_time_stamp_of_any_size_is_read_from_a_file_of_version_4(clock):
+    state = {"mode": "automatic", "timed": True, "clock": clock, "clusters": 1, "seen": 3}
+    arrays = {"mass": np.ones(2), "origin": np.zeros(3), "cluster": np.zeros(2, dtype=np.int64)}
+    header, arrays = as_current_version(Content({"state": state}, arrays), 4)
+    assert header["state"]["window_began"] == clock
+    assert arrays["time"].tolist() == [clock, clock]

@@ -1,13 +1,14 @@
 """Distances of a point to all structures, and from home; and its typicality by the latter.
 
-    y = (x - origin) / unit          z = A y          q_i = |z - z_i|^2
+    y = (x - origin) / unit - displacement          z = A y          q_i = |z - z_i|^2
 
 The difference to the origin comes first, so that a stream far from 0 loses no digits. q_i is the
 squared Mahalanobis distance of Eq. 2, with one covariance for all structures: see `auto.metric`.
 
-Home is where enough points are. A structure's reach is the distance within which it finds three
-times the mass that structures have on average, its own included. So a lone point is no home: its
-reach ends where other points are. The squared distance of a point from home is
+Home is where enough points are. A structure's reach is the distance within which it finds 3.5
+times the mass that structures have on average, its own included; N / 4 times, if N is small. So a
+lone point is no home: its reach ends where other points are. The squared distance of a point from
+home is
 
     q = min over structures of max(|z - z_i|^2, reach_i^2)
 
@@ -41,7 +42,7 @@ from spclust.state.automatic_structures import AutomaticStructures
 
 FARTHEST = 1e140  # coordinate: larger ones are taken to be this large
 OUT_OF_SIGHT = 1e6  # coordinate of a value that is the first to differ in its feature
-_ENOUGH = 3.0  # of the mean mass of structures
+_ENOUGH, _SHARE = 3.5, 0.25  # of the mean mass of structures; of N times that, at most
 _MEDIAN, _UPPER, _RARE = 0.5, 0.8, 0.95
 _STRANGE = 4.0  # times the distance, in logarithms, of the upper quantile from the median
 _OF_MEDIAN = 0.2  # what the distance of the median becomes
@@ -65,7 +66,7 @@ def write_coordinates(X: Floats, start: int, y: Floats, s: AutomaticStructures) 
             known = False
             offset = np.copysign(FARTHEST, offset)
         elif s.unit[c] > 0.0:
-            offset = min(max(offset / s.unit[c], -FARTHEST), FARTHEST)
+            offset = min(max(offset / s.unit[c], -FARTHEST), FARTHEST) - s.displacement[c]
         elif offset != 0.0:
             known = False
             offset = np.copysign(OUT_OF_SIGHT, offset)
@@ -110,6 +111,12 @@ def distance_from_home(distance: Floats, s: AutomaticStructures) -> float:
     return found
 
 
+@part
+def enough_mass(s: AutomaticStructures) -> float:
+    """What a reach includes, in mean masses of structures."""
+    return min(_ENOUGH, _SHARE * s.capacity)
+
+
 @outlined
 def reach_of_point(s: AutomaticStructures) -> float:
     """Squared distance within which the point finds enough mass.
@@ -121,7 +128,8 @@ def reach_of_point(s: AutomaticStructures) -> float:
         return reach
     for i in range(s.live):
         total += s.mass[i]
-    while mass * s.live < _ENOUGH * total:
+    enough = enough_mass(s) * total
+    while mass * s.live < enough:
         nearest = first_smallest(s.point_distance, s.id, s.live)
         if s.point_distance[nearest] == np.inf:
             break
@@ -137,6 +145,7 @@ def find_reaches(s: AutomaticStructures) -> None:
     live, total_mass, squares = s.live, 0.0, s.point_distance
     for i in range(live):
         total_mass += s.mass[i]
+    enough = enough_mass(s) * total_mass
     for i in range(live):
         block, lane, mass, reach = s.z[i // LANES], i % LANES, 0.0, 0.0
         for j in range(live):
@@ -145,7 +154,7 @@ def find_reaches(s: AutomaticStructures) -> None:
                 offset = s.z[j // LANES, c, j % LANES] - block[c, lane]
                 total += offset * offset
             squares[j] = total
-        while mass * live < _ENOUGH * total_mass:
+        while mass * live < enough:
             least = smallest(squares, 0, live)
             if least == np.inf:
                 break

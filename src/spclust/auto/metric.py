@@ -1,7 +1,7 @@
 """The metric, which `scale="auto"` finds: distances in units of what varies inside of structures.
 
-A point x has the coordinates y = (x - origin) / unit, whose units `renewal.learn_units` chooses. In
-the metric it is z = A y, and A^T A is the inverse of
+A point x has the coordinates y = (x - origin) / unit - displacement, whose units
+`renewal.learn_units` chooses. In the metric it is z = A y, and A^T A is the inverse of
 
     W + (0.25)^2 diag(width^2)
 
@@ -14,15 +14,18 @@ Lone points cannot inflate it. Of W the widest structures of a tenth of the mass
 that have at least half of the mean mass.
 """
 
+from typing import Any
+
 import numpy as np
 
 from spclust.array_types import Booleans, Floats
 from spclust.state.automatic_structures import AutomaticStructures, scatter_by_feature, write_z
 
-_RIDGE = 0.25
+RIDGE = 0.25
 _HEAVY, _FAR = 0.5, 8.0  # times the mean mass; times the mean distance from the median
 _WIDEST = 0.1
-_NOISE = 1e-14  # of the largest coordinate: widths below this are rounding errors
+_ROUNDED = 1e-10  # share of a variance: beside it no rounding error counts
+NOISE = 1e-14  # of the largest coordinate: widths below this are rounding errors
 
 
 def renew_metric(s: AutomaticStructures) -> None:
@@ -36,11 +39,20 @@ def renew_metric(s: AutomaticStructures) -> None:
     pooled = s.scatter[order[narrow]].sum(axis=0) / mass[narrow].sum()
     # In units of the widths: a feature may be 10^6 times as large as another one.
     if s.diagonal:
-        s.metric[0] = per_width / np.sqrt(pooled[0] * per_width**2 + _RIDGE**2)
+        s.metric[0] = per_width / np.sqrt(pooled[0] * per_width**2 + RIDGE**2)
     else:
-        W = per_width[:, np.newaxis] * pooled * per_width + _RIDGE**2 * np.eye(s.d)
-        s.metric[:] = np.tril(np.linalg.inv(np.linalg.cholesky(W))) * per_width
+        W = per_width[:, np.newaxis] * pooled * per_width + RIDGE**2 * np.eye(s.d)
+        s.metric[:] = np.tril(np.linalg.inv(root_of(W))) * per_width
     write_z(s, in_metric(s, s.mean[: s.live]))
+
+
+def root_of(W: Any) -> Any:
+    """L (d, d), lower triangular, with W = L L^T."""
+    try:
+        L = np.linalg.cholesky(W)
+    except np.linalg.LinAlgError:  # the ridge is a rounding error beside the largest scatter
+        L = np.linalg.cholesky(W + _ROUNDED * np.diag(np.diag(W)))
+    return L
 
 
 def widths(mass: Floats, mean: Floats, variances: Floats) -> Floats:
@@ -55,7 +67,7 @@ def widths(mass: Floats, mean: Floats, variances: Floats) -> Floats:
     far = _FAR * np.where(usual > 0.0, usual, (share * offset).sum(axis=0))
     within = np.minimum(variances / mass[:, np.newaxis], np.where(far > 0.0, far, np.inf) ** 2)
     width = np.sqrt((share * (np.minimum(offset, far) ** 2 + within)).sum(axis=0))
-    return np.where(width <= _NOISE * np.abs(mean).max(axis=0), 0.0, width)
+    return np.where(width <= NOISE * np.abs(mean).max(axis=0), 0.0, width)
 
 
 def medians(mass: Floats, mean: Floats) -> Floats:

@@ -13,6 +13,7 @@ are renewed (`auto.renewal`).
 import numpy as np
 
 from spclust.array_types import Floats
+from spclust.auto.common_drift import FAR, NO_GROUP, add_arrival, move_origin
 from spclust.auto.home import (
     distance_from_home,
     into_metric,
@@ -131,6 +132,7 @@ def pass_time(now: float, s: AutomaticStructures) -> None:
         gap = now - s.clock
         s.clock = now
     if s.half_life < np.inf:
+        move_origin(gap, s)
         s.point_mass *= 2.0 ** min(gap / s.half_life, _LONGEST_GAP)
         if s.point_mass > _LARGEST_POINT_MASS:
             divide_masses(s)
@@ -197,19 +199,22 @@ def note_arrival(s: AutomaticStructures) -> None:
     The clock grows by 1 / mass, so that a structure of mass M should have had
     M (clock - clock_then) of its points since then. Modified in place: s.
     """
-    cluster = 0
+    cluster = group = 0
     if s.live > 0:
         nearest = first_smallest(s.point_distance, s.id, s.live)
-        cluster = s.cluster[nearest]
+        cluster, group = s.cluster[nearest], s.group[nearest]
     if s.seen > 1:  # before the first renewal there is no metric
         home = distance_from_home(s.point_distance, s)
         s.recent[s.seen % s.recents] = home
         s.near += int(home < s.home_median)
         s.point_is_strange = home > s.home_rare
         s.strange += int(s.point_is_strange)
+        group = NO_GROUP if home > FAR * s.home_rare else group
     s.cluster_mass[cluster] += s.point_mass
     s.cluster_clock[cluster] += 1.0 / s.cluster_mass[cluster]
-    s.point_cluster = cluster
+    s.point_cluster, s.point_group = cluster, group
+    if s.half_life < np.inf and group != NO_GROUP and not s.point_is_strange:
+        add_arrival(s)
 
 
 @part
@@ -251,6 +256,7 @@ def insert(slot: int, reach: float, s: AutomaticStructures) -> None:
     """Give the point a structure of its own. Modified in place: s."""
     write_point(slot, s)
     s.id[slot], s.cluster[slot] = s.seen, s.point_cluster
+    s.group[slot] = s.point_group
     s.missed[slot], s.clock_then[slot] = 0.0, s.cluster_clock[s.point_cluster]
     s.reach[slot] = reach
     if slot == s.live:

@@ -94,6 +94,7 @@ def copy_structure(source: int, target: int, s: AutomaticStructures) -> None:
         s.mean[target, c] = s.mean[source, c]
         for r in range(s.rows):
             s.scatter[target, r, c] = s.scatter[source, r, c]
+    s.time[target], s.group[target] = s.time[source], s.group[source]
     s.mass[target], s.count[target], s.id[target] = s.mass[source], s.count[source], s.id[source]
     s.cluster[target], s.missed[target] = s.cluster[source], s.missed[source]
     s.clock_then[target], s.reach[target] = s.clock_then[source], s.reach[source]

@@ -1,11 +1,11 @@
 """Renewal: what is done every so many points. Structures go, the metric and the clusters follow.
 
-With a half-life everything follows the stream: every N points what is forgotten is removed. Every
-5 N points, or less often if more is remembered, the metric is fitted and structures are assigned to
-clusters, whose clocks decide what is forgotten. As long as metric and clusters stay the same, that
-is done less and less often, up to 32 times, but, as long as half of all points are remembered,
-whenever their number has grown by a fifth. Without a half-life the metric is fitted whenever that
-number has grown by a fifth, and clusters are read when they are asked for.
+With a half-life everything follows the stream: every N points what is forgotten is removed. Every 3
+N points, or less often if more is remembered, the metric is fitted and structures are assigned to
+clusters, whose clocks decide what is forgotten. As long as metric and clusters stay the same, and
+the origin rests, that is done less and less often, up to 32 times, but, as long as half of all
+points are remembered, whenever their number has grown by a fifth. Without a half-life the metric is
+fitted whenever that number has grown by a fifth, and clusters are read when they are asked for.
 
 Where the stream changes at once, all of it is done early: if, of N points, more than a fifth were
 farther from home than 95 % of those before, or four fifths nearer than half of the last ones
@@ -16,6 +16,7 @@ import numpy as np
 
 from spclust.array_types import Floats, Integers
 from spclust.auto.clusters.evidence import agreement, clusters_of
+from spclust.auto.common_drift import follow_drift, is_at_rest, regroup
 from spclust.auto.home import find_reaches, latest_median, quantiles
 from spclust.auto.merge_cost import measure_costs
 from spclust.auto.metric import renew_metric
@@ -24,13 +25,13 @@ from spclust.jit.decorators import kernel
 from spclust.state.automatic_structures import AutomaticStructures, automatic_in_kernel
 
 _GROWTH = 1.2
-_OFTEN = 5  # times N points, at the least, between two renewals of the metric
+_OFTEN = 3  # times N points, at the least, between two renewals of the metric
 CALMEST = 32  # times as many, if clusters stay the same
 _NEARLY = 0.1  # by which the metric may change meanwhile, as a logarithm
 _SAME = 0.95  # of the mass, whose clusters have to stay the same
 _APART = 0.01  # distances from home tie where they are a reach: a share beyond which they differ
 _FULL = 0.5  # of all points, of which fewer are remembered when memory is full
-_MEMORY = 0.25  # of the points that are remembered may come between two renewals of the metric
+_MEMORY = 0.5  # of the points that are remembered may come between two renewals of the metric
 
 
 def learn_units(s: AutomaticStructures, x: Floats) -> None:
@@ -54,7 +55,7 @@ def set_dues(s: AutomaticStructures) -> None:
         s.metric_due = max(seen + n, int(_GROWTH * seen))
     else:
         remembered = float(s.mass[: s.live].sum()) / s.point_mass
-        wait = n * max(_OFTEN, int(_MEMORY * remembered / n))
+        wait = max(_OFTEN * n, int(_MEMORY * remembered))
         later = seen + s.calm * wait
         if remembered > _FULL * seen:  # memory still grows
             later = min(later, int(_GROWTH * seen))
@@ -66,17 +67,20 @@ def renew(s: AutomaticStructures) -> Integers | None:
 
     Returns the cluster (k,) of the structure in each slot, -1 for strays; None if none was read.
     """
-    fades, labels = s.half_life < np.inf, None
+    fades, labels, ended = s.half_life < np.inf, None, False
     if fades:
         remove_from(s.memory)
+        ended = follow_drift(s)
     before = scales_of(s)
     measure(s)
     if fades and s.live > 2:
         labels = clusters_of(s)
         changed = float(np.mean(np.abs(np.log(scales_of(s) / before))))
         same = agreement(s.cluster[: s.live], labels, s.mass[: s.live]) >= _SAME
-        s.calm = min(2 * s.calm, CALMEST) if changed < _NEARLY and same else 1
+        s.calm = min(2 * s.calm, CALMEST) if changed < _NEARLY and same and is_at_rest(s) else 1
         assign(s, labels)
+        if ended:
+            regroup(s)
     s.near = s.strange = 0
     if s.seen > 2:
         s.home_median = latest_median(s) * (1.0 - _APART)

@@ -19,7 +19,14 @@ from spclust.persistence.automatic_validation import (
     refuse_unsound_automatic,
 )
 from spclust.persistence.container import Array, RefusedError
-from spclust.persistence.schema import PER_STRUCTURE, UNBOUNDED, AutomaticScalars
+from spclust.persistence.schema import (
+    PER_FEATURE,
+    PER_GROUP,
+    PER_STRUCTURE,
+    PLACES_PER_GROUP,
+    UNBOUNDED,
+    AutomaticScalars,
+)
 from spclust.state.automatic_structures import (
     AutomaticStructures,
     empty_automatic,
@@ -31,6 +38,7 @@ from spclust.stream.automatic_stream import AutomaticStream
 
 # Scalars that a state has under the same name, and as the same number.
 _WORDS = tuple(n for n in AutomaticScalars._fields[2:] if n not in (*UNBOUNDED, "labels_given"))
+_OF_ALL = (*PER_FEATURE, "metric", "recent")  # arrays that are stored whole
 _SAME_EXPONENT = 1e-6  # relative: versions differ in how they round 1 / (m - 1)
 
 
@@ -47,8 +55,10 @@ def content_of_automatic(stream: AutomaticStream) -> tuple[dict[str, Any], dict[
     arrays |= {"mean": s.mean[:k], "scatter": s.scatter[:k], "z": read_z(s, np.arange(k))}
     for name in ("cluster_mass", "cluster_clock"):
         arrays[name] = s.views[name][: s.clusters]
-    for name in ("origin", "unit", "width", "metric", "recent"):
+    for name in _OF_ALL:
         arrays[name] = s.views[name]
+    for name in (*PER_GROUP, *PLACES_PER_GROUP):
+        arrays[name] = s.views[name][: s.groups]
     refuse_unsound_automatic(scalars, arrays)
     return scalars._asdict(), arrays
 
@@ -116,8 +126,10 @@ def _state_of(
     write_z(s, arrays["z"])
     for name in ("cluster_mass", "cluster_clock"):
         s.views[name][: s.clusters] = arrays[name]
-    for name in ("origin", "unit", "width", "metric", "recent"):
+    for name in _OF_ALL:
         s.views[name][:] = arrays[name]
+    for name in (*PER_GROUP, *PLACES_PER_GROUP):
+        s.views[name][: scalars.groups] = arrays[name]
     measure_in(s.memory)
     s.reach[:k] = arrays["reach"]  # as it was when it was last found
     for name in _WORDS:  # last: the search is counted

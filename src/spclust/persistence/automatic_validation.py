@@ -8,6 +8,7 @@ import numpy as np
 
 from spclust.array_types import Floats
 from spclust.auto.clusters.lasting_labels import NO_LABEL, NOT_READ
+from spclust.auto.common_drift import NO_GROUP
 from spclust.auto.renewal import CALMEST
 from spclust.persistence.container import Array, RefusedError, refuse_memory
 from spclust.persistence.paper_validation import (
@@ -19,6 +20,7 @@ from spclust.persistence.paper_validation import (
 from spclust.persistence.schema import (
     LABELS,
     LARGEST_INTEGER,
+    OF_CLUSTER,
     AutomaticScalars,
     automatic_layouts,
     refuse_other_layouts,
@@ -31,6 +33,10 @@ _LEAST_WEIGHT, _LARGEST_WEIGHT = 1e-101, 1e101  # of points on average
 _FARTHEST_MEAN = 1e152  # sums of squares are finite; points are nearer, by far
 _UNEQUAL, _LEAST_NUMBER = 1e-6, 1e-300
 _LARGEST = 1e150  # of a metric: its square is a number
+_FINITE = (
+    *("mean", "z", "scatter", "origin", "metric", "missed", "clock_then", "time"),
+    *("displacement", "velocity", "drift", "arrival_time", "arrival_place", "arrival_motion"),
+)
 _TYPES = AutomaticScalars.__annotations__
 # Scalars that files from before there were weights do not have.
 _WITHOUT_WEIGHTS = {"weighted": False, "mean_weight": 1.0}
@@ -66,9 +72,13 @@ def refuse_unsound_automatic(scalars: AutomaticScalars, arrays: Mapping[str, Arr
         and max(c.removed, c.merged, c.measured, c.rescans, c.metric_due) <= LARGEST_COUNT
         and c.labels_given <= LARGEST_COUNT
         and 1 <= c.clusters <= c.n_structures
+        and 1 <= c.groups <= c.n_structures
         and c.seen <= c.renewal_due <= c.metric_due
         and 1 <= c.calm <= CALMEST
         and max(c.near, c.strange) <= c.n_structures
+        and c.agreeing <= LARGEST_COUNT
+        and c.drift_evidence >= 0.0
+        and c.window_began <= (c.clock if c.timed else c.seen - 1)
         and 0.0 <= c.home_median < math.inf  # infinite only if distances are
         and c.home_rare >= 0.0
         and (_LEAST_MASS if c.weighted else 1.0) <= c.point_mass <= _LARGEST_MASS
@@ -81,7 +91,7 @@ def refuse_unsound_automatic(scalars: AutomaticScalars, arrays: Mapping[str, Arr
         "numbers",
     )
     refuse_other_layouts(automatic_layouts(scalars), arrays)
-    for name in ("mean", "z", "scatter", "origin", "metric", "missed", "clock_then"):
+    for name in _FINITE:
         demand(bool(np.all(np.isfinite(arrays[name]))), f"array {name!r}")
     for name in ("mean", "z"):
         demand(within(-_FARTHEST_MEAN, arrays[name], _FARTHEST_MEAN), "means")
@@ -90,11 +100,17 @@ def refuse_unsound_automatic(scalars: AutomaticScalars, arrays: Mapping[str, Arr
     demand(whole and int(count.sum()) + c.removed == c.seen, "counts")
     demand(within(0, ids, c.seen - 1) and np.unique(ids).size == ids.size, "ids")
     demand(within(0, arrays["cluster"], c.clusters - 1), "clusters")
+    demand(within(NO_GROUP, arrays["group"], c.groups - 1), "groups")
+    for name in ("arrivals", "arrival_squares", "arrival_scatter"):
+        demand(_positive(arrays[name], or_zero=True), f"array {name!r}")
     new = arrays["label"] == NOT_READ
     for name in LABELS[:2]:
         demand(bool(np.all((arrays[name] == NOT_READ) == new)), "labels")
         demand(within(NO_LABEL, arrays[name][~new], c.labels_given - 1), "labels")
     demand(within(NO_LABEL, arrays["own_label_seen"][~new], c.seen), "labels")
+    of_cluster = arrays[OF_CLUSTER]
+    unknown = bool(np.all(of_cluster == NOT_READ))
+    demand(unknown or within(NO_LABEL, of_cluster, c.labels_given - 1), "labels")
     # Without weights no point has a larger mass than the last one.
     light = c.weighted or bool(np.all(mass <= ROUNDED_UP * c.point_mass * count))
     demand(light and _positive(mass), "masses")

@@ -24,7 +24,7 @@ from spclust.persistence.atomic_file import AnyPath
 Array: TypeAlias = npt.NDArray[Any]
 
 MAGIC = b"SPCLUST\x00"
-VERSION = 4
+VERSION = 5
 _PREFIX = struct.Struct("<8sIQQ")  # magic, version, length of everything, length of the header
 _VERSION_AT = slice(8, 12)
 _DIGEST = hashlib.sha256

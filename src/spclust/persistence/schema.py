@@ -85,18 +85,29 @@ class AutomaticScalars(NamedTuple):
     calm: int
     near: int
     strange: int
+    agreeing: int
+    drift_evidence: float
+    window_began: float
     home_median: float
     home_rare: float  # 0 if it is not known yet
     clusters: int
+    groups: int
     labels_given: int
 
 
 # Scalars that are 0 in a file where they are infinite in a state.
 UNBOUNDED = ("half_life", "home_rare")
 # Arrays with one entry for each structure.
-PER_STRUCTURE = ("mass", "count", "id", "cluster", "missed", "clock_then", "reach")
+PER_STRUCTURE = (
+    *("mass", "time", "count", "id", "cluster", "group", "missed", "clock_then", "reach"),
+)
+# Arrays with one entry for each group of structures.
+PER_GROUP = ("arrivals", "arrival_time", "arrival_squares")
+PLACES_PER_GROUP = ("arrival_place", "arrival_motion", "arrival_scatter")
+# Arrays with one entry for each feature.
+PER_FEATURE = ("origin", "unit", "displacement", "velocity", "drift", "width")
 # Such arrays that are no part of the state.
-LABELS = lasting_labels.NAMES
+LABELS, OF_CLUSTER = lasting_labels.NAMES, lasting_labels.OF_CLUSTER
 
 
 def automatic_layouts(scalars: AutomaticScalars) -> dict[str, Layout]:
@@ -105,9 +116,12 @@ def automatic_layouts(scalars: AutomaticScalars) -> dict[str, Layout]:
     rows = 1 if scalars.diagonal else d
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys((*PER_STRUCTURE, *LABELS), (k,))
     shapes |= {"mean": (k, d), "z": (k, d), "scatter": (k, rows, d)}
-    shapes |= {"cluster_mass": (clusters,), "cluster_clock": (clusters,), "recent": (RECENT,)}
-    shapes |= {"origin": (d,), "unit": (d,), "width": (d,), "metric": (rows, d)}
-    integers = ("id", "cluster", *LABELS)
+    shapes |= dict.fromkeys(("cluster_mass", "cluster_clock", OF_CLUSTER), (clusters,))
+    shapes |= {"recent": (RECENT,)}
+    shapes |= dict.fromkeys(PER_FEATURE, (d,)) | {"metric": (rows, d)}
+    shapes |= dict.fromkeys(PER_GROUP, (scalars.groups,))
+    shapes |= dict.fromkeys(PLACES_PER_GROUP, (scalars.groups, d))
+    integers = ("id", "cluster", "group", *LABELS, OF_CLUSTER)
     return {
         name: Layout(np.int64 if name in integers else np.float64, shape)
         for name, shape in shapes.items()

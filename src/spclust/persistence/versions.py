@@ -1,5 +1,6 @@
-"""Files of earlier versions, read as content of version 4.
+"""Files of earlier versions, read as content of version 5.
 
+Version 4 knew no drift: in the automatic mode the origin was always at rest.
 Version 3 had entries for an automatic mode that is no longer there.
 Versions 1 and 2 were a dump of memory: a flat array `head` of numbers, arrays with a row for each
 slot, used or not, and means and factors in blocks of eight slots. Rows at the end of an array that
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spclust.array_types import Floats, Integers
+from spclust.auto.clusters.lasting_labels import NOT_READ
 from spclust.persistence.container import Array, Content, RefusedError
 from spclust.persistence.paper_state import above_diagonal, current_odds
 from spclust.persistence.paper_validation import (
@@ -19,7 +21,15 @@ from spclust.persistence.paper_validation import (
     refuse_unsound_scalars,
     scalars_of,
 )
-from spclust.persistence.schema import LARGEST_INTEGER, PaperScalars, packed_sizes, unsound
+from spclust.persistence.schema import (
+    LARGEST_INTEGER,
+    OF_CLUSTER,
+    PER_GROUP,
+    PLACES_PER_GROUP,
+    PaperScalars,
+    packed_sizes,
+    unsound,
+)
 from spclust.state.kinds import DIAGONAL, FULL, LOWRANK, SPHERICAL
 
 # Where the scalars were in `head`; all other entries follow from these.
@@ -54,6 +64,7 @@ _KIND, _FREE_DIRECTIONS, _AUTOMATIC = 18, 24, 33
 _KINDS = {0.0: "full", 2.0: "diag", 3.0: "spherical", 4.0: "lowrank"}
 _HEAD_OF_VERSION_1, _HEAD = 32, 40
 _BLOCK = 8  # slots
+_MOST_GROUPS = 2**31
 
 _ARRAYS_OF_VERSION_1 = {
     *("head", "anchor", "drift", "whiten", "Sigma", "total", "mass", "count", "age", "id"),
@@ -66,7 +77,7 @@ _OF_LABELS = {"nearest", "nlt", "first"}  # the same in all versions
 
 
 def as_current_version(content: Content, version: int, max_bytes: int | None = None) -> Content:
-    """The content of a saved model of some version as version 4 has it.
+    """The content of a saved model of some version as version 5 has it.
 
     Raises RefusedError if it is not the content of a saved model, or of one that is too large.
     """
@@ -76,8 +87,35 @@ def as_current_version(content: Content, version: int, max_bytes: int | None = N
         raise RefusedError("there is not enough memory for it") from None
 
 
-def _read_version_4(content: Content, max_bytes: int | None) -> Content:
+def _read_version_5(content: Content, max_bytes: int | None) -> Content:
     return content
+
+
+def _read_version_4(content: Content, max_bytes: int | None) -> Content:
+    """Version 4 is the same in the mode of the paper; in the other one nothing has drifted yet."""
+    header, arrays = content
+    state = header.get("state")
+    if not isinstance(state, dict) or state.get("mode") != "automatic":
+        return content
+    last, groups = state.get("clock" if state.get("timed") else "seen"), state.get("clusters")
+    mass, origin, cluster = (arrays.get(name) for name in ("mass", "origin", "cluster"))
+    if mass is None or origin is None or cluster is None:
+        return content  # what is wrong is found when it is checked
+    if not isinstance(last, (int, float)) or (
+        isinstance(last, int) and abs(last) > LARGEST_INTEGER
+    ):
+        return content
+    if type(groups) is not int or not 1 <= groups <= _MOST_GROUPS:
+        return content
+    now = float(last if state.get("timed") else last - 1)  # as `last_arrival`
+    state = {**state, "agreeing": 0, "drift_evidence": 0.0, "window_began": now, "groups": groups}
+    arrays = {**arrays, "time": np.full(mass.shape, now), "group": cluster}
+    arrays |= {name: np.zeros(origin.shape) for name in ("displacement", "velocity", "drift")}
+    # Views that take no memory: sizes are checked later.
+    arrays[OF_CLUSTER] = np.broadcast_to(NOT_READ, (groups,))
+    arrays |= {name: np.broadcast_to(0.0, (groups,)) for name in PER_GROUP}
+    arrays |= {name: np.broadcast_to(0.0, (groups, origin.size)) for name in PLACES_PER_GROUP}
+    return Content({**header, "state": state}, arrays)
 
 
 def _read_version_3(content: Content, max_bytes: int | None) -> Content:
@@ -131,6 +169,7 @@ _READERS: dict[int, Callable[[Content, int | None], Content]] = {
     2: _read_version_2,
     3: _read_version_3,
     4: _read_version_4,
+    5: _read_version_5,
 }
 
 
@@ -162,7 +201,7 @@ class _Dump(NamedTuple):
     arrays: Mapping[str, Array]
 
     def content(self) -> dict[str, Array]:
-        """The arrays as version 4 has them."""
+        """The arrays as version 5 has them."""
         scalars = self.scalars
         k, d = scalars.live, scalars.n_features
         names = ("total", "count", "age", "recent", "renewals", "bound")

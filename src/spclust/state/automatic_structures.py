@@ -1,10 +1,11 @@
 """The set S of the automatic mode: masses, means, scatters and the metric, in one block of memory.
 
-Coordinates. A point x is learnt as y = (x - origin) / unit, one unit for each feature, a power of
-two, so that no digit is lost and no square overflows; `mean` and `scatter` are in coordinates.
-Distances are measured in the metric: z = A y, with A lower triangular (`metric`). The z of the
-means are stored in blocks of eight slots, as `numerics.eight` reads them: slot i is lane i % 8 of
-block i // 8.
+Coordinates. A point x is learnt as y = (x - origin) / unit - displacement. There is one unit for
+each feature, a power of two, so that no digit is lost and no square overflows. The displacement is
+that of an origin that moves with the stream (`auto.common_drift`). `mean` and `scatter` are in
+coordinates. Distances are measured in the metric: z = A y, with A lower triangular (`metric`). The
+z of the means are stored in blocks of eight slots, as `numerics.eight` reads them: slot i is lane
+i % 8 of block i // 8.
 
 Masses. A point that arrives has the mass `point_mass`, which doubles with every half-life; no mass
 is ever multiplied by a decay. The faded count of a structure is mass / point_mass. If points have
@@ -24,6 +25,7 @@ from spclust.state.kinds import FULL
 from spclust.state.record import Array, Extent, Flag, Integer, Real, Record, RecordType
 
 RECENT = 1000  # points whose distances calibrate the typicality
+LONGEST_TIME = 1e100  # between two arrivals: its square is a number
 
 
 class AutomaticStructures(Record):
@@ -52,11 +54,16 @@ class AutomaticStructures(Record):
     calm = Integer()  # renewals of the metric are due as many times later: nothing has changed
     near = Integer()  # of the last points, those nearer home than `home_median`
     strange = Integer()  # and those farther from it than `home_rare`
+    agreeing = Integer()  # windows whose drift agrees: see `auto.common_drift`
+    drift_evidence = Real()  # sum of squared offsets in time that `drift` was found from
+    window_began = Real()  # time at which the last window ended
     home_median = Real()  # just below the median of squared distances from home, at a renewal
     home_rare = Real()  # just above their quantile of 95 %
     clusters = Integer()  # clusters that structures were assigned to at the last reading
+    groups = Integer()  # the same when the last window of the drift ended
     point_is_strange = Flag()  # it is farther from home than `home_rare`
     point_cluster = Integer()  # cluster of the structure that is nearest to the last point
+    point_group = Integer()  # and its group
 
     # Lengths of axes
     n = Extent()  # slots
@@ -72,9 +79,11 @@ class AutomaticStructures(Record):
         "n rows d"
     )  # sum of masses times squared offsets from the mean; or its diagonal
     mass = Array("n")
+    time = Array("n")  # mean arrival of its points: see `arrival`
     count = Array("n")  # points absorbed
     id = Array("n", np.int64)  # number of the point that founded it
     cluster = Array("n", np.int64)  # index of its cluster at the last reading
+    group = Array("n", np.int64)  # that of when the last window ended, or NO_GROUP
     missed = Array("n")  # points that it should have had since its last one, until `clock_then`
     clock_then = Array("n")  # the clock of its cluster when `missed` was computed
     reach = Array("n")  # squared distance within which it finds enough mass: see `auto.home`
@@ -87,10 +96,21 @@ class AutomaticStructures(Record):
     cluster_mass = Array("n")
     cluster_clock = Array("n")  # grows by 1 / mass with each point of the cluster
 
+    # Points that arrived in the window, by groups: a regression of their places on their times
+    arrivals = Array("n")  # points
+    arrival_time = Array("n")  # their mean time
+    arrival_squares = Array("n")  # sum of squared offsets from it
+    arrival_place = Array("n d")  # their mean place
+    arrival_motion = Array("n d")  # sum of products of both offsets
+    arrival_scatter = Array("n d")  # sum of squared offsets from the mean place
+
     # Common to all structures
     origin = Array("d")  # in the unit of the data
     unit = Array("d")  # length of a coordinate of 1, in the unit of the data; 0 if not known yet
     metric = Array("rows d")  # A, lower triangular; or its diagonal
+    displacement = Array("d")  # of the origin, in coordinates
+    velocity = Array("d")  # of the origin, in coordinates a point, or a unit of time
+    drift = Array("d")  # velocity of the clusters, by the windows that agree
     width = Array("d")  # standard deviation of most points, in coordinates
     recent = Array("recents")  # squared distances of the last points from home: see `auto.home`
 
@@ -133,7 +153,8 @@ def empty_automatic(params: Params, d: int) -> AutomaticStructures:
     s: AutomaticStructures = AutomaticStructures.empty(axes_of(capacity, d, diagonal=diagonal))
     s.capacity, s.diagonal = capacity, diagonal
     s.half_life, s.exponent = params.half_life, params.exponent
-    s.point_mass, s.mean_weight, s.clusters = 1.0, 1.0, 1
+    s.point_mass, s.mean_weight = 1.0, 1.0
+    s.clusters = s.groups = 1
     s.calm, s.home_rare = 1, np.inf
     s.renewal_due = s.metric_due = 2
     s.metric[:] = 1.0 if diagonal else np.eye(d)
@@ -166,3 +187,20 @@ def missed_points(slot: int, s: AutomaticStructures) -> float:
     """How many points of its cluster a structure should have had since its last one."""
     clock = s.cluster_clock[s.cluster[slot]]
     return s.missed[slot] + s.mass[slot] * (clock - s.clock_then[slot])
+
+
+@part
+def arrival(s: AutomaticStructures) -> float:
+    """When the point arrives: its number, or its time stamp."""
+    return s.clock if s.timed else float(s.seen)
+
+
+@part
+def time_between(earlier: float, later: float) -> float:
+    """How long after one time another one is: so long at most that its square is a number."""
+    return min(max(later - earlier, -LONGEST_TIME), LONGEST_TIME)
+
+
+def last_arrival(s: AutomaticStructures) -> float:
+    """When the last point arrived."""
+    return s.clock if s.timed else float(s.seen - 1)

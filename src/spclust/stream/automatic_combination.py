@@ -3,7 +3,8 @@
 Masses are brought to one clock first. Streams that ran at the same time, parts of one, are equally
 old: the last point of each has the mass of a point; with time stamps each fades until the last
 stamp of all. Of streams that came one after another, the earlier ones fade for as many points, or
-for as long, as the later ones have learnt. Masses are then in units of the mean weight of all.
+for as long, as the later ones have learnt. Masses are then in units of the mean weight of all. The
+origin goes on with the mean velocity of theirs, and a new window of its drift begins.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from spclust.auto.home import last_distances
 from spclust.auto.merge_cost import refresh_costs
 from spclust.auto.point_update import merge
 from spclust.auto.removal import vacate
-from spclust.auto.renewal import measure, set_dues
+from spclust.auto.renewal import measure, remove_from, set_dues
 from spclust.jit.decorators import kernel
 from spclust.numerics.smallest import first_smallest
 from spclust.parameters import Params
@@ -23,6 +24,7 @@ from spclust.state.automatic_structures import (
     AutomaticStructures,
     automatic_in_kernel,
     empty_automatic,
+    last_arrival,
 )
 
 _MOST_AT_ONCE = 1000  # structures: their costs take 8 MB
@@ -43,6 +45,8 @@ def combined_automatically(
     wide = params._replace(n_structures=max(live, params.n_structures))
     s = gathered(states, wide, concurrent)
     measure(s)
+    if live > params.n_structures and s.half_life < np.inf:
+        remove_from(s.memory)  # what has faded, before others lose their detail to it
     reduce_structures(s.memory, params.n_structures)
     if wide.n_structures > params.n_structures:
         s = gathered([s], params, concurrent)
@@ -62,21 +66,29 @@ def gathered(
     s.weighted = any(each.weighted for each in states)
     masses = faded_masses(states, s, concurrent)
     at, earlier, recent = 0, 0, []
+    seen = sum(each.seen for each in states)
     for each, mass in zip(states, masses, strict=True):
         place = slice(at, at + each.live)
         ratio = np.where(each.unit > 0.0, each.unit, known) / known
-        s.mean[place] = ratio * each.mean[: each.live] + (each.origin - s.origin) / known
+        at_rest = each.mean[: each.live] + each.displacement
+        s.mean[place] = ratio * at_rest + (each.origin - s.origin) / known
         squares = ratio**2 if s.diagonal else np.outer(ratio, ratio)
         scale = (mass / each.mass[: each.live])[:, np.newaxis, np.newaxis]
         s.scatter[place] = each.scatter[: each.live] * squares * scale
         s.mass[place], s.count[place] = mass, each.count[: each.live]
         s.id[place] = each.id[: each.live] + earlier
+        shift = 0.0 if s.timed else float(seen - each.seen if concurrent else earlier)
+        s.time[place] = each.time[: each.live] + shift
+        s.velocity += mass.sum() * ratio * each.velocity
         at, earlier = at + each.live, earlier + each.seen
         recent.append(last_distances(each, each.recents))
     s.live = at
     for name in _COUNTERS:
         setattr(s, name, sum(getattr(each, name) for each in states))
     s.cluster_mass[0] = s.mass[:at].sum()
+    s.velocity /= s.mass[:at].sum()
+    s.drift[:] = s.velocity
+    s.window_began = last_arrival(s)
     last = evenly_chosen(recent, s.recents)
     s.recent[np.arange(s.seen - last.size, s.seen) % s.recents] = last
     return s

@@ -95,6 +95,7 @@ def test_every_scalar_is_needed_and_has_its_type(name):
         ("metric_due", 2**60, "the numbers"),
         ("calm", 0, "the numbers"),
         ("calm", 33, "the numbers"),
+        ("window_began", 1e9, "the numbers"),
         ("near", 70, "the numbers"),
         ("strange", 70, "the numbers"),
         ("home_median", -1.0, "the numbers"),

@@ -32,8 +32,8 @@ REFUSALS = {
     r"it is damaged \(checksum mismatch\): take another copy": lambda data: changed(
         data, len(data) // 2, b"?"
     ),
-    r"newer spclust \(format 5, this one reads up to 4\): upgrade spclust": lambda data: changed(
-        data, 8, b"\x05"
+    r"newer spclust \(format 6, this one reads up to 5\): upgrade spclust": lambda data: changed(
+        data, 8, b"\x06"
     ),
     r"there is no format 0": lambda data: changed(data, 8, b"\x00"),
 }
