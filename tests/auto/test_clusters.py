@@ -40,6 +40,22 @@ def test_one_cluster_is_found_where_there_is_one(half_lives):
     assert found.mean() >= 0.97, {kind: np.mean(ones) for kind, ones in one.items()}
 
 
+@pytest.mark.parametrize("half_life", [None, 500])
+@pytest.mark.parametrize("d", [5, 10, 20])
+def test_a_cluster_of_few_structures_is_not_divided_at_the_gaps_between_them(d, half_life):
+    """A cube that is ten times narrower than others is remembered by a few."""
+    rng = np.random.default_rng(d)
+    centres, y = 18.0 / np.sqrt(d) * rng.normal(size=(4, d)), rng.integers(4, size=4000)
+    widths = np.array([1.0, 1.0, 0.1, 0.03])[y, np.newaxis]
+    X = centres[y] + widths * rng.uniform(-1.7, 1.7, size=(4000, d))
+    cube = y == 2
+    model = SPC(half_life=half_life)
+    for start in range(0, 4000, 400):
+        labels = model.partial_fit(X[start : start + 400]).labels_
+        if start:
+            assert len(set(labels[cube[start : start + 400]]) - {-1}) == 1
+
+
 def pair(rng, d, distance, n=1000):
     """Two normal clusters so many standard deviations apart, in any direction, mixed."""
     direction = rng.normal(size=d)

@@ -7,7 +7,7 @@ from tests.reference.gap_parts import divided_at_gaps
 from tests.reference.line_valley import NEGLIGIBLE, RIPPLE, nearer, separation
 from tests.reference.ward_parts import divided_into_parts
 
-EMPTY, TRIALS = 0.1, 4.0
+EMPTY, TRIALS, TILES = 0.1, 4.0, 4
 SHALLOW, DEEP, OPEN, CHOSEN, RESOLVED, OF_FEW = 0.6, 0.5, 0.85, 1.0, 3, 2.0
 TOGETHER, CLEAR, FEWEST, FULL, BESIDE = 3.1, 0.8, 12, 0.6, 0.35
 STRAY = -1
@@ -81,7 +81,9 @@ def merged_until_separate(
         if ratio == np.inf:
             return ratio, share
         on_line, share_on_line = separation(labels, a, b, z, mass, covariance)
-        by_line = on_line > limit and share_on_line < (SHALLOW if d > RESOLVED else DEEP)
+        fewest = min((labels == a).sum(), (labels == b).sum())
+        shallow = SHALLOW if fewest >= TILES else EMPTY
+        by_line = on_line > limit and share_on_line < (shallow if d > RESOLVED else DEEP)
         if d == 1:
             return np.inf if by_line else on_line, share_on_line
         by_line = by_line and (d > RESOLVED or share < DEEP)
@@ -108,11 +110,12 @@ def divided_by_halves(labels, z, mass, covariance, limit):
     """Divide clusters whose halves are apart, unless their density is a product."""
     labels, at = labels.copy(), 0
 
-    def apart(half):
+    def apart(half, tiles=0):
         if not {0, 1} <= set(half):
             return False
         ratio, share = separation(half, 0, 1, z, mass, covariance)
-        return ratio > limit and share < SHALLOW
+        fewest = min((half == 0).sum(), (half == 1).sum())
+        return ratio > limit and share < (SHALLOW if fewest >= tiles else EMPTY)
 
     def product(half):
         for side in (0, 1):
@@ -127,7 +130,7 @@ def divided_by_halves(labels, z, mass, covariance, limit):
 
     while at <= labels.max():
         half = halves(labels == at, z, mass)
-        if apart(half) and not product(half):
+        if apart(half, TILES) and not product(half):
             labels[half == 1] = labels.max() + 1
         else:
             at += 1

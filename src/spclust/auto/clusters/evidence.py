@@ -32,14 +32,13 @@ from spclust.auto.clusters.cut import proposed_groups
 from spclust.auto.clusters.gaps import divide_by_gaps
 from spclust.auto.clusters.judgement import SHALLOW, Rules, judge_border, judge_line
 from spclust.auto.clusters.parts import divide_into_parts
-from spclust.auto.clusters.separation import Placement, divide_by_halves
+from spclust.auto.clusters.separation import EMPTY, Placement, divide_by_halves
 from spclust.jit.decorators import kernel, outlined
 from spclust.numerics.euclidean_distances import distances
 from spclust.state.automatic_structures import AutomaticStructures, read_z
 
 _WIDTH, _BASIN_WIDTH = 0.7, 0.5  # of kernels; basins are proposed by the narrowest without ripples
 _TRIALS = 4.0  # places for a valley, for each structure
-_EMPTY = 0.1  # of the density of the lower peak: with less there is nothing between two groups
 _CHOSEN = 1.0  # standard deviations that a valley between basins has by chance: they end there
 # Standard deviations that are enough, with a half-life, if points are not weighted:
 _TOGETHER = 3.1  # of line and border together, in few dimensions
@@ -180,7 +179,7 @@ def merge_groups(groups: Integers, placed: Placement, field: Field, rules: Rules
         if a < 0:
             return labels
         gone, into = (a, b) if masses[a] < masses[b] else (b, a)
-        stray = rules.strays and open_share[a, b] < _EMPTY
+        stray = rules.strays and open_share[a, b] < EMPTY
         changed = many if stray else into  # after a stray no group has changed
         for i in range(k):
             if labels[i] == gone:

@@ -12,8 +12,14 @@ import numpy as np
 
 from spclust.array_types import Integers
 from spclust.auto.clusters.border import RESOLVED, Field, border_separation, density_at
-from spclust.auto.clusters.separation import Placement, centre, separation_of
-from spclust.jit.decorators import allocating
+from spclust.auto.clusters.separation import (
+    EMPTY,
+    FEWEST_WITHOUT_GAPS,
+    Placement,
+    centre,
+    separation_of,
+)
+from spclust.jit.decorators import allocating, part
 
 # What a valley may have at most of the density of the lower peak:
 SHALLOW = 0.6  # on the line, in more dimensions than borders show valleys in
@@ -70,7 +76,11 @@ def judge_line(
     d = placed.z.shape[1]
     border, open_share, passage = at_border
     line, line_share = separation_of(a, b, labels, placed)
-    by_line = line > rules.limit and line_share < (SHALLOW if d > RESOLVED else _DEEP)
+    allowed = _DEEP
+    if d > RESOLVED:
+        fewest = min(members(a, labels), members(b, labels))
+        allowed = SHALLOW if fewest >= FEWEST_WITHOUT_GAPS else EMPTY
+    by_line = line > rules.limit and line_share < allowed
     if d == 1:
         return np.inf if by_line else line, line_share
     by_line &= d > RESOLVED or open_share < _DEEP
@@ -78,6 +88,15 @@ def judge_line(
     if together and max(open_share, line_share) < _CLEAR:
         by_line |= is_direct(a, b, passage, labels, placed, field)
     return np.inf if by_line else max(border, line), min(open_share, line_share)
+
+
+@part
+def members(label: int, labels: Integers) -> int:
+    """How many structures have a label."""
+    found = 0
+    for i in range(labels.size):
+        found += int(labels[i] == label)
+    return found
 
 
 @allocating
@@ -91,12 +110,12 @@ def is_direct(
     """
     z, start, end = placed.z, centre(a, labels, placed), centre(b, labels, placed)
     for label, place in ((a, start), (b, end)):
-        peak, many = 0.0, 0
+        peak = 0.0
         for i in range(labels.size):
             if labels[i] == label:
                 peak = max(peak, field.density[i])
-                many += 1
-        if many < _FEWEST_STRUCTURES or density_at(place, z, placed.mass, field) < _FULL * peak:
+        few = members(label, labels) < _FEWEST_STRUCTURES
+        if few or density_at(place, z, placed.mass, field) < _FULL * peak:
             return False
     i, j = field.edges[passage, 0], field.edges[passage, 1]
     length, along, square = 0.0, 0.0, 0.0

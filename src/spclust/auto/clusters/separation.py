@@ -13,6 +13,9 @@ In many dimensions the same test finds clusters that touch: a cluster is divided
 2-means, if they are separate (`divide_by_halves`). But a cluster whose density is a product, with a
 valley along many directions, would be divided without an end. So it stays whole if what divides one
 half divides the other one, too.
+
+A group of few structures shows the gaps between them. So in more than three dimensions a valley
+beside it separates only if almost nothing is in it.
 """
 
 from typing import NamedTuple
@@ -29,6 +32,8 @@ from spclust.numerics.euclidean_distances import square_distance
 _PLACES = 41  # along the line, where the density is computed
 _NEGLIGIBLE = 40.0  # e^-40 is no density
 _FEWEST_STRUCTURES = 4  # structures of a cluster that is divided
+FEWEST_WITHOUT_GAPS = 4  # structures of a group: fewer show the gaps between them
+EMPTY = 0.1  # of the density of the lower peak: with less there is nothing between two groups
 _STEPS = 20  # of 2-means, at most
 
 
@@ -130,6 +135,8 @@ def separation(place: Floats, variance: Floats, n: Floats, second: Booleans) -> 
         within += n[i] * (variance[i] + offset * offset)
     within /= mass1 + mass2
     step = (high - low) / (_PLACES - 1)
+    if not step * step > 0.0:  # both centres are in one place
+        return 0.0, 1.0
     # The bandwidth that is best for a normal density of so many points, but for a factor near 1;
     # so wide that copies of one point are seen from the nearest place.
     bandwidth = max(within * min(mass1, mass2) ** -0.4, 0.25 * step * step)
@@ -196,7 +203,8 @@ def divide_by_halves(labels: Integers, placed: Placement, limit: float, share: f
     labels, at = labels.copy(), 0
     while at <= labels.max():
         half = halves_of(at, labels, placed)
-        apart = are_apart(half, placed, limit, share)
+        fewest = min(int((half == 0).sum()), int((half == 1).sum()))
+        apart = are_apart(half, placed, limit, share if fewest >= FEWEST_WITHOUT_GAPS else EMPTY)
         if apart and not is_product(half, placed, limit, share):
             labels[half == 1] = labels.max() + 1
         else:
