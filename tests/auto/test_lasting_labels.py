@@ -88,6 +88,24 @@ def test_labels_of_clusters_that_move_stay_with_them(saved):
     assert normalized_mutual_info_score(y[300:], np.concatenate(labels)) > 0.95
 
 
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_a_narrow_cluster_that_moves_fast_among_outliers_keeps_its_label(seed):
+    """By 20 of its standard deviations from one reading to the next, among three others."""
+    rng, n, d = np.random.default_rng(seed), 8000, 4
+    centres, way = rng.normal(size=(4, d)) * 10.0, rng.normal(size=d)
+    y = rng.integers(4, size=n)
+    X = centres[y] + rng.normal(size=(n, d)) * np.where(y == 3, 0.05, 1.0)[:, np.newaxis]
+    X += np.outer((y == 3) * 0.005 * np.arange(n), way / np.linalg.norm(way))
+    others = rng.random(n) < 0.03
+    X[others] = rng.uniform(-30.0, 30.0, size=(int(others.sum()), d))
+    model, labels = SPC(half_life=500), []
+    for start in range(0, n, 200):
+        of_rows = model.partial_fit(X[start : start + 200]).labels_
+        of_moving = of_rows[((y == 3) & ~others)[start : start + 200]]
+        labels.append(int(np.bincount(of_moving[of_moving >= 0]).argmax()))
+    assert len(set(labels)) == 1
+
+
 @examples(30)
 @given(streams(), half_lives)
 def test_reading_changes_nothing_that_is_learnt_and_numbers_are_used_up(X, h):
@@ -126,8 +144,8 @@ def test_several_threads_may_read_for_the_first_time(monkeypatch):
 
 
 def test_a_cluster_that_is_one_with_another_for_a_while_gets_its_label_back():
-    s = SimpleNamespace(seen=0, live=4, capacity=100, id=np.arange(4))
-    s.mass = np.array([3.0, 3.0, 2.0, 2.0])
+    s = SimpleNamespace(seen=0, live=4, capacity=100, id=np.arange(4), clusters=1)
+    s.mass, s.cluster = np.array([3.0, 3.0, 2.0, 2.0]), np.zeros(4, dtype=np.int64)
     readings = [NOTHING_READ]
 
     def read(clusters, points):

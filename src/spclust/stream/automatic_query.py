@@ -1,6 +1,6 @@
 """Queries of a stream in the automatic mode: they do not change its state."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -8,7 +8,13 @@ from spclust.algorithm import dbscan
 from spclust.array_types import Floats, Integers, Rows
 from spclust.auto.automatic_kernels import automatic_homes, automatic_nearest, query_scratch
 from spclust.auto.clusters.evidence import clusters_of, in_order
-from spclust.auto.clusters.lasting_labels import NO_POSITIONS, Reading, next_reading, places_then
+from spclust.auto.clusters.lasting_labels import (
+    NO_POSITIONS,
+    Reading,
+    brought_forward,
+    next_reading,
+    places_then,
+)
 from spclust.auto.clusters.told_count import told_clusters
 from spclust.auto.home import (
     FARTHEST,
@@ -18,33 +24,16 @@ from spclust.auto.home import (
     calibrating_points,
     last_distances,
 )
+from spclust.auto.novelty import novelty_limits
 from spclust.jit import notice
 from spclust.numerics.euclidean_distances import distances
 from spclust.parameters import Params
 from spclust.state.automatic_structures import AutomaticStructures, read_z, scatter_by_feature
 from spclust.stream.flat_rows import flat_chunks
-from spclust.stream.structure_table import StructureTable
+from spclust.stream.structure_table import Scatters, StructureTable
 from spclust.stream.threads import for_each_chunk
 
 _SHARE, _PARTS = 20, 10  # points between two readings: a part of those learnt, or of the structures
-
-
-class Scatters(NamedTuple):
-    """Covariances (k, d, d) of the points of structures in coordinates, or diagonals (k, 1, d)."""
-
-    covariance: Floats
-
-    def dense(self) -> Floats:
-        """The covariances (k, d, d)."""
-        d = self.covariance.shape[2]
-        diagonal = self.covariance.shape[1] == 1 and d > 1
-        return self.covariance * np.eye(d) if diagonal else self.covariance
-
-    def projected(self, axes: Floats) -> Floats:
-        """The covariances (k, p, p) along axes (p, d)."""
-        if self.covariance.shape[1] == 1:
-            return (axes * self.covariance) @ axes.T
-        return axes @ self.covariance @ axes.T
 
 
 class AutomaticQuery:
@@ -68,7 +57,7 @@ class AutomaticQuery:
 
     @property
     def pruned(self) -> int:
-        """Points that belonged to structures which were removed."""
+        """Points of structures that were removed."""
         return self.structures.removed
 
     @property
@@ -120,18 +109,20 @@ class AutomaticQuery:
         in_slots[order] = found
         return in_order(told_clusters(self.structures, in_slots, n_clusters)[order])
 
-    def lasting_labels(self, first: Integers = NO_POSITIONS) -> Integers:
+    def lasting_labels(
+        self, first: Integers = NO_POSITIONS, descent: Integers | None = None
+    ) -> Integers:
         """Label (k,) of each structure, oldest first, -1 for strays: see `lasting_labels`.
 
         Clusters without a label are numbered, those of the structures at the positions `first`
-        first.
+        first. `descent` (k,) is that of `next_reading`.
         """
         if self.followed:
             return self._followed_labels()
         reading = self.reading
         if self._read_as != (self.seen, self.told):
             clusters = self.clusters("auto", 1)
-            reading = next_reading(reading, self.structures, clusters, clusters[first])
+            reading = next_reading(reading, self.structures, clusters, clusters[first], descent)
             self.reading = reading
             self._read_as = (self.seen, self.told)  # last: other threads may read, too
         return reading.label
@@ -152,16 +143,14 @@ class AutomaticQuery:
         """Label (k,) of each structure by the tracker's last reading, which stays as it is."""
         s, reading = self.structures, self.reading
         if self._read_as[1] == self.told and np.isin(s.id[: s.live], reading.id).any():
-            labels: Integers = reading.label[places_then(reading, s, self.order())]
-            return labels
+            return brought_forward(reading, s).label
         return next_reading(reading, s, self.clusters("auto", 1)).label
 
     def recent_labels(self) -> Integers:
         """The same, but clusters are read again only when some points were learnt since then."""
         s = self.structures
-        if s.seen < self._labels_due and np.isin(s.id[: s.live], self.reading.id).any():
-            labels: Integers = self.reading.label[places_then(self.reading, s, self.order())]
-            return labels
+        if s.seen < self._labels_due and (places_then(self.reading, s.id[: s.live]) >= 0).any():
+            return brought_forward(self.reading, s).label
         step = min(s.seen // _SHARE, s.capacity // _PARTS)
         self._labels_due = s.seen + max(step, 1)
         return self.lasting_labels()
@@ -196,14 +185,11 @@ class AutomaticQuery:
         """-log(1 - D), the sum of both NLT, of each pair of structures (k, k), oldest first."""
         return np.log1p(self.pairs())
 
-    def nearest(self, X: Rows, threads: int = 1, labels: Integers | None = None) -> Integers:
-        """Position (rows,), in order of age, of the structure that is nearest to each row; Eq. 17.
-
-        Or the label of that structure, if `labels` (k,) of the structures, oldest first, are given.
-        """
+    def nearest(self, X: Rows, threads: int = 1) -> Integers:
+        """Position (rows,), by age, of the structure that is nearest to each row; Eq. 17."""
         order, s, kernel = self.order(), self.structures, automatic_nearest()
         position, nearest = np.empty_like(order), np.empty(len(X), dtype=np.int64)
-        position[order] = np.arange(len(order)) if labels is None else labels
+        position[order] = np.arange(len(order))
 
         def fill(part: slice, rows: Floats) -> None:
             kernel(s.memory, rows, position, nearest[part], query_scratch(s.d, s.n))
@@ -239,6 +225,10 @@ class AutomaticQuery:
         everything = np.zeros(self.structures.live, dtype=np.int64)
         return self.nlt(X, everything, 1, threads, reaches=False)[:, 0]
 
+    def novelty_limits(self, labels: Integers, nlt: float) -> Floats:
+        """`nearest_nlt` (k,) above which rows near each structure, of these labels, are novel."""
+        return novelty_limits(self.structures, labels, nlt)
+
     def nlt_of_distances(self, q: Floats, *, reaches: bool = True) -> Floats:
         """NLT (k,) of a point in each structure, oldest first, from its squared distances (k,)."""
         s = self.structures
@@ -250,7 +240,7 @@ class AutomaticQuery:
         with np.errstate(over="ignore"):
             offset = x - s.origin
             y = offset / np.where(s.unit > 0.0, s.unit, 1.0)
-        y = np.clip(y, -FARTHEST, FARTHEST)
+        y = np.clip(y, -FARTHEST, FARTHEST) - s.displacement
         return np.where((s.unit == 0.0) & (offset != 0.0) & ~np.isnan(x), OUT_OF_SIGHT, y)
 
     def rare_nlt(self, share: float) -> float:
@@ -288,7 +278,7 @@ class AutomaticQuery:
         s = self.structures
         largest = np.finfo(float).max
         with np.errstate(over="ignore"):
-            places: Floats = s.origin + s.unit * s.mean[self.order()]
+            places: Floats = s.origin + s.unit * (s.mean[self.order()] + s.displacement)
         return np.clip(places, -largest, largest)
 
     def deviations(self) -> Floats:

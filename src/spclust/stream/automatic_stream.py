@@ -8,14 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from spclust.array_types import Floats, Rows
+from spclust.array_types import Floats, Integers, Rows
 from spclust.auto.automatic_kernels import automatic_learner
 from spclust.auto.clusters.evidence import in_order
-from spclust.auto.clusters.lasting_labels import NOTHING_READ, Reading
+from spclust.auto.clusters.lasting_labels import (
+    NO_LABEL,
+    NO_POSITIONS,
+    NOTHING_READ,
+    Reading,
+    brought_forward,
+    labels_of_clusters,
+)
+from spclust.auto.common_drift import begin_window, stop_origin
 from spclust.auto.renewal import learn_units, renew
 from spclust.numerics.memory import aligned_copy
 from spclust.parameters import Params
-from spclust.state.automatic_structures import AutomaticStructures, empty_automatic
+from spclust.state.automatic_structures import (
+    AutomaticStructures,
+    empty_automatic,
+    last_arrival,
+)
 from spclust.stream.access import Access, PointLearner
 from spclust.stream.automatic_combination import combined_automatically
 from spclust.stream.automatic_query import AutomaticQuery
@@ -70,7 +82,9 @@ class AutomaticStream(AutomaticQuery):
         """One stream of several with the same parameters, at the same time or one after another."""
         states = [stream.structures for stream in streams]
         combined = combined_automatically(states, params, concurrent)
-        return cls.of(params, combined, streams[0].reading)  # others' labels mean other clusters
+        # Labels of the others mean other clusters; and all are one until the next renewal.
+        reading = streams[0].reading._replace(of_cluster=NO_POSITIONS)
+        return cls.of(params, combined, reading)
 
     @property
     def seen(self) -> int:
@@ -80,8 +94,13 @@ class AutomaticStream(AutomaticQuery):
     def configure(self, params: Params) -> None:
         """Use another half-life from now on."""
         s = self.structures
-        if s.half_life != params.half_life and s.seen >= s.capacity:
-            s.renewal_due = s.metric_due = s.seen  # what is to be forgotten changes at once
+        if s.half_life != params.half_life:
+            if s.seen >= s.capacity:
+                s.renewal_due = s.metric_due = s.seen  # what is to be forgotten changes at once
+            if params.half_life == np.inf:
+                stop_origin(s)
+            elif s.half_life == np.inf:
+                begin_window(s, last_arrival(s))
         s.half_life, self.params = params.half_life, params
 
     def learn(self, X: Rows, t: Floats | None = None, weights: Floats | None = None) -> None:
@@ -106,7 +125,7 @@ class AutomaticStream(AutomaticQuery):
             s.timed = t is not None
             s.origin[:] = X[0]
             if t is not None:
-                s.clock = float(t[0])
+                s.clock = s.window_began = float(t[0])
         first_weights = weights is not None and len(X) > 0 and not s.weighted
         if first_weights:
             s.weighted = True
@@ -162,25 +181,48 @@ class AutomaticStream(AutomaticQuery):
                 copy.memory[:] = before.memory
             draft = object.__new__(type(self))
             vars(draft).update(vars(self), structures=copy, _copy=before)
-            draft._renew()
+            draft._renew(before)
             vars(self).update(vars(draft))  # in one step
 
-    def _renew(self) -> None:
-        """Renew the metric, and read clusters, which an interrupt may leave half done."""
+    def _renew(self, before: AutomaticStructures) -> None:
+        """Renew the metric, and read clusters, which an interrupt may leave half done.
+
+        `before` is the same state, not renewed.
+        """
         s = self.structures
         clusters = renew(s)
         self._clustering = None
         if clusters is not None:
             read_as = s.seen, self.told is None  # where masses fade there are no parts
             self._clustering = read_as, in_order(clusters[self.order()])
-            if not self.followed:
-                self.lasting_labels()
+            self._label_anew(_descent(before, s))
         if not self.followed and self.reading.id.size != s.live:
             self._read_as = (-1, None)  # those of structures that have been removed
 
+    def _label_anew(self, descent: Integers) -> None:
+        """Let clusters, which are others now, have labels: see `next_reading`."""
+        if self.followed:
+            label = brought_forward(self.reading, self.structures, descent).label
+            of_cluster = labels_of_clusters(self.reading, self.structures, label, anew=True)
+            self.reading = self.reading._replace(of_cluster=of_cluster)
+        else:
+            self._read_as = (-1, None)
+            self.lasting_labels(descent=descent)
+
+    @property
+    def moves(self) -> bool:
+        """True if the clusters have a common drift."""
+        return bool(self.structures.velocity.any())
+
+    def moved(self, X: Rows, ages: Floats) -> Rows:
+        """Rows of X (rows, d), which arrived so long (rows,) ago, moved as the clusters since."""
+        s = self.structures
+        return X + ages[:, np.newaxis] * (s.unit * s.velocity)
+
     def number_anew(self) -> None:
         """Let the labels of clusters begin with 0 when they are read next."""
-        self.reading, self._read_as = NOTHING_READ, (-1, None)
+        unknown = np.full_like(self.reading.of_cluster, NO_LABEL)
+        self.reading, self._read_as = NOTHING_READ._replace(of_cluster=unknown), (-1, None)
 
     def finish(self) -> None:
         """Nothing is ever left to do."""
@@ -192,6 +234,13 @@ class AutomaticStream(AutomaticQuery):
             learn = _with_weight(learn, s, access)
         access.memory = s.memory
         return PointLearner(learn, s.memory, s.memory)
+
+
+def _descent(before: AutomaticStructures, s: AutomaticStructures) -> Integers:
+    """Cluster (k,) of the structures of s, oldest first, when they were still in `before`."""
+    order, ids = np.argsort(before.id[: before.live]), np.sort(s.id[: s.live])
+    clusters: Integers = before.cluster[order[np.searchsorted(before.id[order], ids)]]
+    return clusters
 
 
 def _with_weight(

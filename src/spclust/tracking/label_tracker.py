@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from spclust.array_types import Booleans, Floats, Integers
-from spclust.auto.clusters.lasting_labels import NO_LABEL, Reading
+from spclust.auto.clusters.lasting_labels import NO_LABEL, Reading, labels_of_clusters
 from spclust.stream.automatic_stream import AutomaticStream
 from spclust.tracking.arrivals import NOTHING_REMEMBERED, remembered_of
 from spclust.tracking.descent import adopt
@@ -160,7 +160,8 @@ class LabelTracker:
         happened = [event for event in self._confirmed(now, labels) if event is not None]
         self.remembered = now.structures
         seen = np.full(labels.size, now.seen)
-        reading = Reading(now.structures.id, labels, labels, seen, matches.given)
+        of_cluster = labels_of_clusters(stream.reading, stream.structures, labels)
+        reading = Reading(now.structures.id, labels, labels, seen, matches.given, of_cluster)
         return reading, happened + self._moves(now)
 
     def _dead(self, descent: Integers) -> Booleans:
