@@ -6,7 +6,14 @@ import numpy as np
 
 from spclust.estimators.fitted import Fitted, outlying
 from spclust.estimators.input_checks import checked_rows, features_kept_on_failure
-from spclust.estimators.last_batch import INTERRUPTED, NO_ROWS, LastBatch, outlier_measure, threads
+from spclust.estimators.last_batch import (
+    INTERRUPTED,
+    NO_ROWS,
+    LastBatch,
+    ages_of,
+    outlier_measure,
+    threads,
+)
 from spclust.estimators.sample_weights import checked_weights, without_weightless
 from spclust.estimators.times import checked_times
 from spclust.jit import notice
@@ -85,6 +92,8 @@ def fit(
             columns["t"] = checked_times(t, len(rows), last_time, new=new)
         if sample_weight is not None:
             columns["weights"] = checked_weights(model, sample_weight, len(rows), new=new)
+        of_all = columns
+        if "weights" in columns:
             learnt, columns = without_weightless(rows, columns)
         params = online_parameters(model, rows.shape[1])
         if new:
@@ -109,12 +118,15 @@ def fit(
             learn_and_observe(stream, learnt, columns, tracker, every, labels)
         limit = resolved_outlier_nlt(model.outlier_nlt, model.scale)
         measure = outlier_measure(model)
-        last = LastBatch.of(rows, stream, threads(model), at_once=gapless, measure=measure)
+        ages = ages_of(len(rows), stream, **of_all)
+        last = LastBatch.of(rows, stream, threads(model), ages, at_once=gapless, measure=measure)
     first = NO_ROWS
     if gapless and not (params.automatic and tracker is not None):  # events have its numbers
         number_anew(stream)
-        kept = slice(None) if last.nlt is None else ~outlying(last.nlt, limit)
-        first = np.unique(last.nearest[kept])
+        nearest = last.nearest
+        if last.nlt is not None:
+            nearest = nearest[~outlying(stream, None, nearest, last.nlt, limit, measure)]
+        first = np.unique(nearest)
     built_with = {name: getattr(model, name) for name in FIXED}
     model._fitted = Fitted(stream, tracker, last, first, built_with)
     model._learner = None

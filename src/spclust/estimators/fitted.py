@@ -60,10 +60,11 @@ class Fitted:
         threads: int,
     ) -> Integers:
         """Cluster (n,) of each row (n, d), by the labels (k,) of the structures."""
-        labels = self.stream.nearest(rows, threads, structures)
+        nearest = self.stream.nearest(rows, threads)
+        labels: Integers = structures[nearest]
         nlt = measured_nlt(rows, self.stream, threads, measure)
         if nlt is not None:
-            labels[outlying(nlt, outlier_nlt)] = -1
+            labels[outlying(self.stream, structures, nearest, nlt, outlier_nlt, measure)] = -1
         return labels
 
     def labels_of_last_batch(
@@ -84,7 +85,8 @@ class Fitted:
                     "labels_ cannot tell outliers, because outlier_nlt was another one when the "
                     "rows of the last fit or partial_fit were there: call predict."
                 )
-            labels[outlying(last.nlt, outlier_nlt)] = -1
+            of = last.nearest, last.nlt, outlier_nlt, measure
+            labels[outlying(self.stream, structures, *of)] = -1
         return labels
 
     def typicality(self, rows: Rows, structures: Integers, threads: int) -> Floats:
@@ -134,6 +136,22 @@ def numbered(structures: Integers) -> tuple[Integers, Integers]:
     return labels, places
 
 
-def outlying(nlt: Floats, outlier_nlt: float | None) -> Booleans:
-    """True for each NLT (n,) above `outlier_nlt`; for none if that is None."""
-    return nlt > (np.inf if outlier_nlt is None else outlier_nlt)
+def outlying(
+    stream: AnyStream,
+    structures: Integers | None,
+    nearest: Integers,
+    nlt: Floats,
+    outlier_nlt: float | None,
+    measure: Measure,
+) -> Booleans:
+    """True for rows (n,) that are outliers, by their NLT (n,) and their nearest structures (n,).
+
+    Structures have these labels (k,), or those of the clusters as they are.
+    """
+    limit = np.inf if outlier_nlt is None else outlier_nlt
+    far: Booleans = nlt > limit
+    if measure == "nearest" and isinstance(stream, AutomaticStream) and far.any():
+        # Near wide clusters the limit is higher.
+        found = stream.clusters("auto", 1) if structures is None else structures
+        far = nlt > stream.novelty_limits(found, limit)[nearest]
+    return far

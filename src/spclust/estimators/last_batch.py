@@ -1,12 +1,14 @@
 """The rows of the last batch, whose labels are computed when they are read."""
 
 import os
+from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
 from spclust.array_types import Floats, Integers, Rows
 from spclust.parameters import resolved_outlier_nlt
+from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.mode import AnyStream
 
 NO_ROWS = np.empty(0, dtype=np.int64)
@@ -14,6 +16,7 @@ NO_ROWS = np.empty(0, dtype=np.int64)
 # Rows of a batch up to this size (bytes) are kept until their labels are read, which often never
 # happens, or until the next batch; those of larger ones are labelled at once.
 _LARGEST_KEPT = 8_000_000
+_PART = 65_536  # rows that are moved at a time
 
 
 # The NLT that decides whether a row belongs to no cluster: none, that of its nearest structure, or
@@ -35,6 +38,19 @@ def measured_nlt(rows: Rows, stream: AnyStream, threads: int, measure: Measure) 
     return (stream.nearest_nlt if measure == "nearest" else stream.least_nlt)(rows, threads)
 
 
+def ages_of(
+    rows: int, stream: AnyStream, t: Floats | None = None, weights: Floats | None = None
+) -> Floats | None:
+    """How long ago (rows,) rows were learnt, in points or in the unit of t, if that may matter."""
+    if not isinstance(stream, AutomaticStream) or not stream.moves:
+        return None
+    if t is not None:
+        return np.maximum(t[-1:] - t, 0.0)
+    learnt = np.ones(rows) if weights is None else np.where(weights > 0.0, 1.0, 0.0)
+    until: Floats = learnt.cumsum()
+    return until[-1:] - until
+
+
 class LastBatch(NamedTuple):
     """The structures in which the rows are most typical, or the rows, to find out later."""
 
@@ -44,23 +60,45 @@ class LastBatch(NamedTuple):
     nearest: Integers  # position of a structure, in order of age, for each row; if rows is None
     nlt: Floats | None = None  # None if it was not needed while rows were there
     measure: Measure = "none"  # what `nlt` is
+    ages: Floats | None = None  # how long ago each row arrived, if clusters may have moved since
 
     @classmethod
     def of(
-        cls, rows: Rows, stream: AnyStream, threads: int, *, at_once: bool, measure: Measure
+        cls,
+        rows: Rows,
+        stream: AnyStream,
+        threads: int,
+        ages: Floats | None,
+        *,
+        at_once: bool,
+        measure: Measure,
     ) -> Self:
         """The rows that were just learnt."""
         if at_once or rows.nbytes > _LARGEST_KEPT:
-            return cls(stream.seen, rows, NO_ROWS).found(stream, threads, measure)
-        return cls(stream.seen, rows.copy(), NO_ROWS)
+            return cls(stream.seen, rows, NO_ROWS, ages=ages).found(stream, threads, measure)
+        return cls(stream.seen, rows.copy(), NO_ROWS, ages=ages)
 
     def found(self, stream: AnyStream, threads: int, measure: Measure) -> Self:
         """The batch with the nearest structure of each row, and its NLT there if needed."""
         if self.rows is None:
             return self
-        nlt = measured_nlt(self.rows, stream, threads, measure)
-        nearest = stream.nearest(self.rows, threads)
-        return self._replace(rows=None, nearest=nearest, nlt=nlt, measure=measure)
+        nearest, nlts = [], []
+        for rows in self._as_of_now(stream):
+            nearest.append(stream.nearest(rows, threads))
+            nlt = measured_nlt(rows, stream, threads, measure)
+            nlts += [] if nlt is None else [nlt]
+        found = self._replace(rows=None, nearest=np.concatenate(nearest), ages=None)
+        return found._replace(nlt=np.concatenate(nlts) if nlts else None, measure=measure)
+
+    def _as_of_now(self, stream: AnyStream) -> Iterator[Rows]:
+        """The rows, in parts, where they would be if they had moved with the clusters since."""
+        assert self.rows is not None
+        if self.ages is None or not isinstance(stream, AutomaticStream) or not stream.moves:
+            yield self.rows
+            return
+        for start in range(0, max(len(self.rows), 1), _PART):
+            part = slice(start, start + _PART)
+            yield stream.moved(self.rows[part], self.ages[part])
 
 
 INTERRUPTED = LastBatch(None, None, NO_ROWS)  # not learnt in full

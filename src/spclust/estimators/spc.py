@@ -77,8 +77,9 @@ class SPC(ClusterTransform, FittedEstimator):
     outlier_nlt : float, "auto" or None, default "auto"
         Rows whose negative log typicality in their best structure is above this get the label -1
         in `predict` and `labels_` (3 is a typicality of 0.05). "auto" is 8, for rows farther from
-        everything than any recent one, and no limit in the mode of the paper; None gives every row
-        to a cluster. May be changed at any time, but not for `labels_` of rows learnt without it.
+        everything than any recent one (more in clusters much wider than most), and no limit in the
+        mode of the paper; None gives every row to a cluster. May be changed at any time, but not
+        for `labels_` of rows learnt without it.
     n_jobs : int or None, default None
         Threads of all queries. None is one, -1 one for each core.
 
@@ -86,7 +87,7 @@ class SPC(ClusterTransform, FittedEstimator):
     ----------
     labels_ : ndarray of shape (n,)
         Clusters of the rows of the last `fit` or `partial_fit`, as `predict` gives them after all
-        of these rows were learnt; -1 is noise, or an outlier by `outlier_nlt`.
+        of these were learnt, moved as the clusters since; -1 is noise, or an outlier.
     structures_ : StructureTable
         The structures, oldest first, as read-only arrays `mean` (k, d), `covariance` (k, d, d),
         `weight`, `count`, `age`, `id` and `label` (k,).

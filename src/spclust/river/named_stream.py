@@ -129,20 +129,25 @@ class NamedStream:
 
         In the automatic mode -1 for rows that are far from all of them.
         """
-        found = self._nearest_labels(rows, labels)
+        nearest = self._nearest(rows)
+        found: Integers = np.append(labels, -1)[nearest]
         if isinstance(self.stream, AutomaticStream):
-            found[_nearest_nlt(self.stream, rows) > NOVEL_NLT] = -1
+            nlt = _nearest_nlt(self.stream, rows)
+            if np.any(nlt > NOVEL_NLT):  # the limit is higher near wide clusters
+                limits = np.append(self.stream.novelty_limits(labels, NOVEL_NLT), np.inf)
+                found[nlt > limits[nearest]] = -1
         return found
 
-    def _nearest_labels(self, rows: Floats, labels: Integers) -> Integers:
+    def _nearest(self, rows: Floats) -> Integers:
+        """Position (n,) of the nearest structure of each row; -1 for one without any feature."""
         observed = ~np.isnan(rows)
         complete = observed.all(axis=1)
         if complete.all():
-            return self.stream.nearest(rows, labels=labels)
+            return self.stream.nearest(rows)
         found = np.full(len(rows), -1, dtype=np.int64)
-        found[complete] = self.stream.nearest(rows[complete], labels=labels)
+        found[complete] = self.stream.nearest(rows[complete])
         for i in np.flatnonzero(observed.any(axis=1) & ~complete):
-            found[i] = labels[nearest_observed(self.stream, rows[i])]
+            found[i] = nearest_observed(self.stream, rows[i])
         return found
 
     def nlt(self, row: Floats, labels: Integers) -> Floats | None:

@@ -103,15 +103,12 @@ class StreamQuery:
         nlt: Floats = np.logaddexp(0.0, odds) if self.structures.in_logs else np.log1p(odds)
         return nlt
 
-    def nearest(self, X: Rows, threads: int = 1, labels: Integers | None = None) -> Integers:
-        """Position (rows,), in order of age, of the structure in which each row is most typical.
-
-        Or the label of that structure, if `labels` (k,) of the structures, oldest first, are given.
-        """
+    def nearest(self, X: Rows, threads: int = 1) -> Integers:
+        """Position (rows,), in order of age, of the structure in which each row is most typical."""
         order, s = self.order(), self.structures
         kernel = assignment.nearest_kernel(s.kernel_kind)
         position, nearest = np.empty_like(order), np.empty(len(X), dtype=np.int64)
-        position[order] = np.arange(len(order)) if labels is None else labels
+        position[order] = np.arange(len(order))
 
         def fill(part: slice, rows: Floats) -> None:
             kernel(s.memory, rows, position, nearest[part], memory_for_query(s))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,6 +17,24 @@ class AnyCovariances(Protocol):
 
     def projected(self, axes: Floats) -> Floats:
         """The covariances (k, p, p) along axes (p, d)."""
+
+
+class Scatters(NamedTuple):
+    """Covariances (k, d, d) of the points of structures in coordinates, or diagonals (k, 1, d)."""
+
+    covariance: Floats
+
+    def dense(self) -> Floats:
+        """The covariances (k, d, d)."""
+        d = self.covariance.shape[2]
+        diagonal = self.covariance.shape[1] == 1 and d > 1
+        return self.covariance * np.eye(d) if diagonal else self.covariance
+
+    def projected(self, axes: Floats) -> Floats:
+        """The covariances (k, p, p) along axes (p, d)."""
+        if self.covariance.shape[1] == 1:
+            return (axes * self.covariance) @ axes.T
+        return axes @ self.covariance @ axes.T
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,87 @@
+"""Novelty: a row is measured by the width of its cluster, if that is wider than most."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spclust import SPC
+from spclust.auto.novelty import novelty_limits, relative_widths, widths_of
+from spclust.parameters import NOVEL_NLT
+from tests.strategies import examples, seeds
+
+
+def wide_and_narrow(n, d=5, share=0.1, ratio=8.0, seed=0):
+    """Rows (n, d) of two narrow clusters and a wide one of few points, and which one each is of."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(3, size=n, p=[0.5 - share / 2, 0.5 - share / 2, share])
+    X = rng.normal(size=(n, d)) * np.where(y == 2, ratio, 1.0)[:, np.newaxis]
+    X[:, 0] += np.array([0.0, 20.0, 120.0])[y]
+    return X, y
+
+
+def median_in_plain_python(values, mass):
+    upto, half = 0.0, 0.5 * sum(mass)
+    for value, more in sorted(zip(values, mass, strict=True)):
+        upto += more
+        if upto >= half:
+            return value
+    raise AssertionError("no value has half of the mass up to it")
+
+
+@examples(100)
+@given(seeds, st.integers(1, 30), st.integers(1, 4))
+def test_widths_are_medians_of_clusters_beside_that_of_all(seed, k, clusters):
+    rng = np.random.default_rng(seed)
+    reach, mass = rng.integers(5, size=k).astype(float), 2.0 ** rng.integers(-3, 4, size=k)
+    labels = rng.integers(-1, clusters, size=k)
+    expected, known = np.ones(k), labels >= 0
+    usual = median_in_plain_python(reach[known], mass[known]) if known.any() else 0.0
+    for i in np.flatnonzero(known):
+        mine = labels == labels[i]
+        if usual > 0.0:
+            expected[i] = max(1.0, median_in_plain_python(reach[mine], mass[mine]) / usual)
+    assert widths_of(labels, reach, mass, np.argsort(reach)).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("half_life", [None, 500])
+def test_rows_of_a_wide_cluster_are_no_outliers(half_life):
+    X, y = wide_and_narrow(6000)
+    model = SPC(half_life=half_life).fit(X[:5000])
+    rows, truth = X[5000:], y[5000:]
+    assert np.mean(model.predict(rows[truth == 2]) == -1) < 0.1
+    assert np.mean(model.predict(rows[truth < 2]) == -1) < 0.01
+
+
+def test_what_is_far_from_narrow_clusters_is_an_outlier_all_the_same():
+    X, _ = wide_and_narrow(5000)
+    model = SPC().fit(X)
+    rows = np.zeros((2, 5))
+    rows[:, 1] = [15.0, -15.0]
+    assert model.predict(rows).tolist() == [-1, -1]
+
+
+def test_the_limit_is_the_same_where_all_clusters_are_alike():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 2)) + 20.0 * rng.integers(3, size=(3000, 1))
+    model = SPC().fit(X)
+    limits = model._stream.novelty_limits(model.clustering(), NOVEL_NLT)
+    assert limits == pytest.approx(NOVEL_NLT, abs=1.5)
+
+
+def test_widths_have_no_unit_and_strays_have_none():
+    X, _ = wide_and_narrow(3000)
+    one, other = SPC().fit(X), SPC().fit(2.0**40 * X)
+    labels = one.clustering()
+    widths = relative_widths(one._stream.structures, labels)
+    assert np.array_equal(widths, relative_widths(other._stream.structures, other.clustering()))
+    assert widths.max() > 4.0
+    strays = np.full_like(labels, -1)
+    assert np.all(relative_widths(one._stream.structures, strays) == 1.0)
+    assert np.allclose(novelty_limits(one._stream.structures, strays, 8.0), 8.0)
+
+
+def test_labels_of_the_last_batch_are_those_of_predict():
+    X, _ = wide_and_narrow(3000)
+    model = SPC(half_life=500).fit(X)
+    assert np.array_equal(model.labels_, model.predict(X))
