@@ -42,9 +42,26 @@ CHANGES: dict[str, list[Change]] = {
     "metric by the widths of features": [
         Change(
             "auto/metric.py",
-            "W = per_width[:, np.newaxis] * pooled * per_width + _RIDGE**2 * np.eye(s.d)",
+            "W = per_width[:, np.newaxis] * pooled * per_width + RIDGE**2 * np.eye(s.d)",
             "W = np.eye(s.d)",
         ),
+    ],
+    "the origin at rest: no common drift": [
+        Change(
+            "auto/common_drift.py",
+            "return s.drift.copy() if moves else np.zeros(s.d)",
+            "return np.zeros(s.d)",
+        ),
+    ],
+    "one limit of novelty for all clusters": [
+        Change(
+            "auto/novelty.py",
+            "width = max(1.0, median(labels[i], labels, reach, mass, order) / usual)",
+            "width = 1.0",
+        ),
+    ],
+    "groups of few structures judged like others": [
+        Change("auto/clusters/separation.py", "WITHOUT_GAPS = 4", "WITHOUT_GAPS = 0"),
     ],
     "widths of all points": [
         Change("auto/metric.py", "_HEAVY, _FAR = 0.5, 8.0", "_HEAVY, _FAR = 0.0, np.inf"),
