@@ -95,7 +95,9 @@ def _use_models(X: Floats, covariance_type: str) -> None:
             model.learn_one(x)
         models.append(model)
     if covariance_type != "lowrank":  # what is done only where nothing fades
-        SPC(n_structures=10, covariance_type=covariance_type).fit(X).labels_  # noqa: B018
+        model = SPC(n_structures=10, covariance_type=covariance_type).fit(X)
+        model.labels_  # noqa: B018
+        model.predict(X + 1e6)  # outliers
     for model in models:
         merge_all([model, SPC(**model.get_params()).fit(read_only)])
     stream = models[-1]._stream
