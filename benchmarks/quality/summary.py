@@ -72,7 +72,7 @@ VIEWS = (
         "stream",
         "Streams, each batch of 200 labelled before it is learnt: mean NMI of batches",
         "batch",
-        ("window", "ms/row"),
+        ("window", "learnt", "ms/row"),
     ),
     View("kinds", "stream", "Generated streams by kind: mean NMI of batches", "batch", (), kind,
          GENERATED, upright=True),

@@ -9,7 +9,8 @@ from tests.reference.ward_parts import divided_into_parts
 
 EMPTY, TRIALS, TILES = 0.1, 4.0, 4
 SHALLOW, DEEP, OPEN, CHOSEN, RESOLVED, OF_FEW = 0.6, 0.5, 0.85, 1.0, 3, 2.0
-TOGETHER, CLEAR, FEWEST, FULL, BESIDE = 3.1, 0.8, 12, 0.6, 0.35
+TOGETHER, CLEAR, FEWEST, FULL, BESIDE = 3.1, 0.8, 12, 0.6, 0.25
+GAP, INSIDE = 0.3, 0.2
 STRAY = -1
 WIDTH, BASIN_WIDTH, NEIGHBOURS, DIMENSIONS, ON_EDGE = 0.7, 0.5, 4, 4, (0.25, 0.5, 0.75)
 TINY, NEAREST = 1e-300, 12
@@ -28,7 +29,8 @@ def clusters_by_evidence(z, mass, covariance, *, fades, weighted):
     limit = usual = np.sqrt(2.0 * np.log(TRIALS * k))
     if z.shape[1] > RESOLVED and fades and not weighted:
         limit = OF_FEW
-    labels = merged_until_separate(labels, z, mass, covariance, border, limit)
+    rings = fades and z.shape[1] <= RESOLVED
+    labels = merged_until_separate(labels, z, mass, covariance, border, limit, rings=rings)
     if z.shape[1] > RESOLVED:
         labels = divided_by_halves(labels, z, mass, covariance, limit)
         return labels if fades else divided_into_parts(labels, z, mass, covariance, usual)
@@ -50,6 +52,7 @@ def clusters_by_evidence(z, mass, covariance, *, fades, weighted):
         fades=fades,
         strays=False,
         weighted=weighted,
+        rings=rings,
     )
 
 
@@ -65,6 +68,7 @@ def merged_until_separate(
     fades=False,
     strays=True,
     weighted=False,
+    rings=False,
 ):
     """Merge the least separate two groups, or call one a stray, until all are separate."""
     labels, d = labels.copy(), z.shape[1]
@@ -86,8 +90,9 @@ def merged_until_separate(
         by_line = on_line > limit and share_on_line < (shallow if d > RESOLVED else DEEP)
         if d == 1:
             return np.inf if by_line else on_line, share_on_line
-        by_line = by_line and (d > RESOLVED or share < DEEP)
-        on_border = not fades and ratio > limit and share < OPEN
+        inside = not rings or share <= GAP or border.fullness(labels, a, b) >= INSIDE
+        by_line = by_line and (d > RESOLVED or share < DEEP) and inside
+        on_border = not fades and ratio > limit and share < OPEN and inside
         together = fades and not weighted and np.hypot(ratio, on_line) > TOGETHER
         together = together and max(share, share_on_line) < CLEAR and border.direct(labels, a, b)
         both = np.inf if by_line or on_border or together else max(ratio, on_line)
@@ -232,15 +237,21 @@ class Border:
         both = np.hypot(max(of_peak, 0.0), max(along, 0.0))
         return both, densest @ n / max(density[peak], TINY)
 
+    def fullness(self, labels, a, b):
+        """Density at the centre of each group, as a share of its peak; the smaller one."""
+        shares = []
+        for own in (labels == a, labels == b):
+            centre = np.average(self.z[own], axis=0, weights=self.mass[own])
+            here = self.kernels(np.sum((self.z - centre) ** 2, axis=1)) @ self.mass
+            shares.append(here / self.density[own].max())
+        return min(shares)
+
     def direct(self, labels, a, b):
         """True if both centres are in a dense place, and the densest passage is near the line."""
-        z, n, centres = self.z, self.mass, []
-        for group in (a, b):
-            own = labels == group
-            centres.append(np.average(z[own], axis=0, weights=n[own]))
-            here = self.kernels(np.sum((z - centres[-1]) ** 2, axis=1)) @ n
-            if own.sum() < FEWEST or here < FULL * self.density[own].max():
-                return False
+        z, n, groups = self.z, self.mass, [labels == a, labels == b]
+        if min(own.sum() for own in groups) < FEWEST or self.fullness(labels, a, b) < FULL:
+            return False
+        centres = [np.average(z[own], axis=0, weights=n[own]) for own in groups]
         edges = [e for e in self.edges if {labels[e[0]], labels[e[1]]} == {a, b}]
         i, j = max(edges, key=lambda e: self.edges[e] @ n)
         line, offset = centres[1] - centres[0], (z[i] + z[j]) / 2 - centres[0]

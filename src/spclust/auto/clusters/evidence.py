@@ -25,7 +25,6 @@ from spclust.auto.clusters.border import (
     Field,
     field_of,
     kernel_shapes,
-    lower_peak,
     neighbourhood,
 )
 from spclust.auto.clusters.cut import proposed_groups
@@ -109,7 +108,9 @@ def separate_groups(placed: Placement, proposed: Integers, fades: bool, closely:
     shapes = kernel_shapes(_WIDTH * local, variance, d)
     across = proposed[edges[:, 0]] != proposed[edges[:, 1]]
     field = field_of(squares, mass, shapes, edges[across])
-    labels = merge_groups(proposed, placed, field, Rules(limit, True, 0.0, True, np.inf))
+    by_centres = fades and d <= RESOLVED
+    rules = Rules(limit, True, 0.0, True, np.inf, by_centres)
+    labels = merge_groups(proposed, placed, field, rules)
     if d > RESOLVED:
         return divide_by_halves(labels, placed, limit, SHALLOW)
     if d > 1 and not fades:
@@ -119,7 +120,8 @@ def separate_groups(placed: Placement, proposed: Integers, fades: bool, closely:
     inside = (of_both[:, 0] == of_both[:, 1]) & (of_both[:, 0] != _STRAY)
     field = field_of(squares, mass, shapes, edges[inside])
     # With a half-life, the remains of clusters that have changed are peaks, too.
-    rules = Rules(limit, not fades, _CHOSEN, False, _TOGETHER if closely else np.inf)
+    together = _TOGETHER if closely else np.inf
+    rules = Rules(limit, not fades, _CHOSEN, False, together, by_centres)
     return merge_groups(basins(field, labels), placed, field, rules)
 
 
@@ -159,8 +161,7 @@ def merge_groups(groups: Integers, placed: Placement, field: Field, rules: Rules
         for i in range(many):
             for j in range(i):
                 if first[i, j] >= 0 and (changed < 0 or changed in (i, j)):
-                    peak = lower_peak(i, j, labels, field.density)
-                    found = judge_border(peak, first[i, j], after, placed, field, rules)
+                    found = judge_border(i, j, first[i, j], after, labels, placed, field, rules)
                     ratio[i, j], open_share[i, j], passage[i, j] = found
                     pending[i, j] = ratio[i, j] < np.inf
         least, a, b = np.inf, -1, -1

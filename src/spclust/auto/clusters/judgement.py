@@ -3,7 +3,8 @@
 The border (`border`) comes first: it says how separate two groups are at least. The line through
 their centres (`separation`) finds the shallowest valleys, because it uses all points of both. If
 masses fade, few points are remembered; then both count together, where they are about the same
-place (`is_direct`).
+place (`is_direct`). And then a ring has thin places by chance: parts of it, whose centres are
+empty, are separate only if there is a gap between them (`are_dense`).
 """
 
 from typing import NamedTuple
@@ -11,7 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from spclust.array_types import Integers
-from spclust.auto.clusters.border import RESOLVED, Field, border_separation, density_at
+from spclust.auto.clusters.border import (
+    RESOLVED,
+    Field,
+    border_separation,
+    density_at,
+    lower_peak,
+)
 from spclust.auto.clusters.separation import (
     EMPTY,
     FEWEST_WITHOUT_GAPS,
@@ -27,8 +34,11 @@ _DEEP = 0.5  # on the line and at the border, in few dimensions
 _OPEN = 0.85  # at the densest place of a border that decides alone
 _CLEAR = 0.8  # of both, if line and border count together; then also:
 _FEWEST_STRUCTURES = 12  # of each group
-_FULL = 0.6  # what a centre has at least of the density of its peak
-_BESIDE = 0.35  # of the length of the line: how far from it the densest passage may be
+_GAP = 0.3  # at the densest place of a border that no ring has by chance
+# What a centre has at least of the density of its peak:
+_INSIDE = 0.2  # that of an arc of a ring has less
+_FULL = 0.6  # if line and border count together
+_BESIDE = 0.25  # of the length of the line: how far from it the densest passage may be
 
 
 class Rules(NamedTuple):
@@ -39,22 +49,34 @@ class Rules(NamedTuple):
     by_chance: float  # standard deviations that a valley along the border has by chance
     strays: bool  # True if a light group that is apart is a stray
     together: float  # limit of line and border together
+    by_centres: bool  # True if the centres of two groups must be dense, unless a gap is between
 
 
 @allocating
 def judge_border(
-    peak: int, first: int, after: Integers, placed: Placement, field: Field, rules: Rules
+    a: int,
+    b: int,
+    first: int,
+    after: Integers,
+    labels: Integers,
+    placed: Placement,
+    field: Field,
+    rules: Rules,
 ) -> tuple[float, float, int]:
     """How separate two groups are by their border, infinite if enough to be two clusters.
 
     And the density of its densest passage, as a share of the lower peak, and that passage.
     """
+    peak = lower_peak(a, b, labels, field.density)
     border, share, passage = border_separation(
         peak, first, after, placed.mass, field, rules.by_chance
     )
     if placed.z.shape[1] == 1:  # the border is a place on the line, which decides
         return 0.0, share, passage
-    if rules.by_border and border > rules.limit and share < _OPEN:
+    apart = rules.by_border and border > rules.limit and share < _OPEN
+    if apart and rules.by_centres and share > _GAP:
+        apart = are_dense(a, b, _INSIDE, labels, placed, field)
+    if apart:
         return np.inf, share, passage
     return border, share, passage
 
@@ -84,6 +106,8 @@ def judge_line(
     if d == 1:
         return np.inf if by_line else line, line_share
     by_line &= d > RESOLVED or open_share < _DEEP
+    if by_line and rules.by_centres and open_share > _GAP:
+        by_line = are_dense(a, b, _INSIDE, labels, placed, field)
     together = np.sqrt(border * border + line * line) > rules.together
     if together and max(open_share, line_share) < _CLEAR:
         by_line |= is_direct(a, b, passage, labels, placed, field)
@@ -100,6 +124,22 @@ def members(label: int, labels: Integers) -> int:
 
 
 @allocating
+def are_dense(
+    a: int, b: int, share: float, labels: Integers, placed: Placement, field: Field
+) -> bool:
+    """True if the density at the centres of two groups is at least this share of their peaks."""
+    for label in (a, b):
+        peak = 0.0
+        for i in range(labels.size):
+            if labels[i] == label:
+                peak = max(peak, field.density[i])
+        place = centre(label, labels, placed)
+        if density_at(place, placed.z, placed.mass, field) < share * peak:
+            return False
+    return True
+
+
+@allocating
 def is_direct(
     a: int, b: int, passage: int, labels: Integers, placed: Placement, field: Field
 ) -> bool:
@@ -108,15 +148,10 @@ def is_direct(
     Both centres are in a dense place, and the densest passage of the border is near the line. Parts
     of a ring have neither. Groups of few structures may be the remains of a cluster that has grown.
     """
+    few = min(members(a, labels), members(b, labels)) < _FEWEST_STRUCTURES
+    if few or not are_dense(a, b, _FULL, labels, placed, field):
+        return False
     z, start, end = placed.z, centre(a, labels, placed), centre(b, labels, placed)
-    for label, place in ((a, start), (b, end)):
-        peak = 0.0
-        for i in range(labels.size):
-            if labels[i] == label:
-                peak = max(peak, field.density[i])
-        few = members(label, labels) < _FEWEST_STRUCTURES
-        if few or density_at(place, z, placed.mass, field) < _FULL * peak:
-            return False
     i, j = field.edges[passage, 0], field.edges[passage, 1]
     length, along, square = 0.0, 0.0, 0.0
     for c in range(start.size):
