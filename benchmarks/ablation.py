@@ -84,6 +84,13 @@ CHANGES: dict[str, list[Change]] = {
             "np.inf",
         ),
     ],
+    "parts of rings judged like others": [
+        Change(
+            "auto/clusters/evidence.py",
+            "by_centres = fades and d <= RESOLVED",
+            "by_centres = False",
+        ),
+    ],
     "the line through the centres, not the discriminant": [
         Change("auto/clusters/discriminant.py", "_MOST = 64", "_MOST = 0"),
     ],

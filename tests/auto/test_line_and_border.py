@@ -79,7 +79,7 @@ def test_one_cluster_stays_whole(kind):
     assert found.count(1) >= 29
 
 
-@pytest.mark.parametrize(("kind", "least"), [("ring", 97), ("thin ring", 97), ("hollow", 95)])
+@pytest.mark.parametrize(("kind", "least"), [("ring", 97), ("thin ring", 92), ("hollow", 95)])
 def test_a_cluster_around_an_empty_middle_stays_whole(kind, least):
     """A ring of few points has thin places by chance; its parts have no points at their centres."""
     found = []

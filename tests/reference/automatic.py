@@ -17,12 +17,13 @@ class Automatic(State):
             renew(self)
         if self.seen == 0:
             self.origin, self.clock = x, t
-            self.began = 0.0 if t is None else t
         gap = 1.0 if t is None else t - self.clock
-        now = float(self.seen) if t is None else t
-        self.move_origin(gap if self.seen else 0.0)
+        gap = gap if self.seen else 0.0
+        step = gap if self.half_life is None else min(gap, self.half_life)  # silences
+        self.drift_clock += step
+        self.displacement = self.displacement + self.velocity * step
         place = self.coordinates(x) - self.displacement
-        point = Structure(self.seen, place, np.zeros((self.d, self.d)), time=now)
+        point = Structure(self.seen, place, np.zeros((self.d, self.d)), time=self.drift_clock)
         self.fade(gap)
         self.clock = t
         point.mass = self.weigh(weight)
@@ -43,10 +44,6 @@ class Automatic(State):
             if self.unit[c] == 0.0 and offset[c] != 0.0:
                 self.unit[c] = 2.0 ** np.ceil(np.log2(abs(offset[c])))
         return offset / np.where(self.unit > 0.0, self.unit, 1.0)
-
-    def move_origin(self, gap):
-        if self.half_life is not None:
-            self.displacement = self.displacement + self.velocity * min(gap, self.half_life)
 
     def fade(self, gap):
         if self.half_life is not None:

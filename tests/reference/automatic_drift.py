@@ -12,7 +12,7 @@ RIDGE, NOISE = 0.25, 1e-14
 
 def follow_drift(state):
     """End the window if its slopes are precise enough, or tell nothing. True if it has ended."""
-    now = float(state.seen - 1) if state.clock is None else state.clock
+    now = state.drift_clock
     total = sum(s.mass for s in state.S)
     left = total - sum(s.mass for s in state.S if s.group is None)
     state.note(left, IN_GROUPS * total)

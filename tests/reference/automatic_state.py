@@ -41,6 +41,7 @@ class State:
     metric_due: int = 2  # points learnt when the metric is renewed, too
     readings: int = 0
     clock: float = 0.0
+    drift_clock: float = 0.0  # time without silences
     calm: int = 1
     near: int = 0  # points since the last renewal that were nearer home than the median
     strange: int = 0  # and farther from it than 95 % of those before
@@ -53,7 +54,7 @@ class State:
     mean_weight: float = 1.0  # of the points that are remembered
     weighted: bool = False  # some point had a weight other than 1
     window: list = field(default_factory=list)  # group, time and place of each arrival in it
-    began: float | None = None  # when the last window ended
+    began: float = 0.0  # when the last window ended
     agreeing: int = 0  # windows whose drift agrees
     evidence: float = 0.0  # sum of squared offsets in time in these windows
     noise: float = 0.0  # the largest error of a distance by rounding

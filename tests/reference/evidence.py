@@ -8,9 +8,9 @@ from tests.reference.line_valley import NEGLIGIBLE, RIPPLE, nearer, separation
 from tests.reference.ward_parts import divided_into_parts
 
 EMPTY, TRIALS, TILES = 0.1, 4.0, 4
-SHALLOW, DEEP, OPEN, CHOSEN, RESOLVED, OF_FEW = 0.6, 0.5, 0.85, 1.0, 3, 2.0
+SHALLOW, DEEP, OPEN, CHOSEN, RESOLVED, OF_FEW = 0.55, 0.5, 0.85, 1.0, 3, 2.0
 TOGETHER, CLEAR, FEWEST, FULL, BESIDE = 3.1, 0.8, 12, 0.6, 0.25
-GAP, INSIDE = 0.3, 0.2
+GAP, INSIDE = 0.4, 0.2
 STRAY = -1
 WIDTH, BASIN_WIDTH, NEIGHBOURS, DIMENSIONS, ON_EDGE = 0.7, 0.5, 4, 4, (0.25, 0.5, 0.75)
 TINY, NEAREST = 1e-300, 12

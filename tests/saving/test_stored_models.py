@@ -129,5 +129,6 @@ def test_a_time_stamp_of_any_size_is_read_from_a_file_of_version_4(clock):
     state = {"mode": "automatic", "timed": True, "clock": clock, "clusters": 1, "seen": 3}
     arrays = {"mass": np.ones(2), "origin": np.zeros(3), "cluster": np.zeros(2, dtype=np.int64)}
     header, arrays = as_current_version(Content({"state": state}, arrays), 4)
-    assert header["state"]["window_began"] == clock
-    assert arrays["time"].tolist() == [clock, clock]
+    assert header["state"]["window_began"] == header["state"]["drift_clock"] == 0.0
+    assert header["state"]["clock"] == clock
+    assert arrays["time"].tolist() == [0.0, 0.0]

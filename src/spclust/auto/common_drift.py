@@ -6,12 +6,13 @@ the gaps between them. Seen from an origin that moves with the clusters nothing 
     y = (x - origin) / unit - displacement       the displacement grows by `velocity` a point
 
 or a unit of time. The velocity is found by regression. In each cluster the places of the points are
-regressed on their times of arrival (`add_arrival`). Strange points have no part in it. Nor have
-clusters that begin far away, because a leap is no motion: a point that is far from home founds a
-structure without a group, and points near such structures are left out until the window ends. A
-window of arrivals ends at the first renewal at which the mean slope of all clusters is precise
-enough (`follow_drift`). As long as the slopes of several windows agree, up to chance, they are
-averaged. The origin takes this velocity if
+regressed on their times of arrival (`add_arrival`). A silence counts for a half-life at most: for
+longer the origin does not move on, because nothing is known of the clusters then. Strange points
+have no part in it. Nor have clusters that begin far away, because a leap is no motion: a point that
+is far from home founds a structure without a group, and points near such structures are left out
+until the window ends. A window of arrivals ends at the first renewal at which the mean slope of all
+clusters is precise enough (`follow_drift`). As long as the slopes of several windows agree, up to
+chance, they are averaged. The origin takes this velocity if
 
 - at least two windows agree, or it moves already;
 - it is larger than chance explains; and
@@ -36,15 +37,13 @@ from spclust.jit.decorators import part
 from spclust.state.automatic_structures import (
     LONGEST_TIME,
     AutomaticStructures,
-    arrival,
-    last_arrival,
     time_between,
 )
 
 _BY_CHANCE = 1e-4  # probability of a slope as large, or as different, that says something
 _PRECISE = 0.3  # standard error of a slope, in deviations of a cluster per time that is remembered
 _ALIKE = 10.0  # times the squares of how clusters differ, at most what they have in common
-_FEWEST_WINDOWS = 2  # that agree before the origin begins to move
+FEWEST_WINDOWS = 2  # that agree before the origin begins to move
 _SLOW = 0.3  # deviations around the slopes, by which clusters move with a point, at most
 _HEAVY = 0.5  # of the mean mass of structures
 FAR = 4.0**2  # times `home_rare`, squares of distances: farther from home, a leap
@@ -75,13 +74,10 @@ class ScatterWithin(NamedTuple):
 
 
 @part
-def move_origin(gap: float, s: AutomaticStructures) -> None:
-    """Let the origin move on until the point arrives. Modified in place: s, the point included.
-
-    After a silence of a half-life the drift says nothing about where clusters are.
-    """
+def move_origin(time: float, s: AutomaticStructures) -> None:
+    """Let the origin move on for some time. Modified in place: s, the point included."""
     for c in range(s.d):
-        step = s.velocity[c] * min(gap, s.half_life)
+        step = s.velocity[c] * time
         s.displacement[c] += step
         s.point[c] -= step
 
@@ -89,7 +85,7 @@ def move_origin(gap: float, s: AutomaticStructures) -> None:
 @part
 def add_arrival(s: AutomaticStructures) -> None:
     """Add the point to the regression of its cluster. Modified in place: s."""
-    group, now = s.point_group, arrival(s)
+    group, now = s.point_group, s.drift_clock
     s.arrivals[group] += 1.0
     share = 1.0 / s.arrivals[group]
     if share == 1.0:
@@ -123,7 +119,7 @@ def is_at_rest(s: AutomaticStructures) -> bool:
 
 def follow_drift(s: AutomaticStructures) -> bool:
     """Follow the drift at a renewal; True if a window has ended. Modified in place: s."""
-    now = last_arrival(s)
+    now = s.drift_clock
     if are_gone(s):
         begin_window(s, now)
         stop_origin(s)
@@ -199,7 +195,7 @@ def common_velocity(
     s.drift_evidence += total
     s.drift += total / s.drift_evidence * (found - s.drift)
     length = by.squares(s.drift)
-    begins = s.agreeing >= _FEWEST_WINDOWS or s.velocity.any()
+    begins = s.agreeing >= FEWEST_WINDOWS or s.velocity.any()
     apart = squares @ by.squares(own - found)
     by_chance = by.deviation.size * (squares.size - 1)
     alike = (

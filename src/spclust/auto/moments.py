@@ -10,7 +10,7 @@ Both sides enter alike: there is no older and newer one, as in Eq. 10 to 12.
 from spclust.array_types import Floats
 from spclust.jit.decorators import part
 from spclust.numerics.eight import LANES
-from spclust.state.automatic_structures import AutomaticStructures, arrival, time_between
+from spclust.state.automatic_structures import AutomaticStructures, time_between
 
 
 @part
@@ -22,7 +22,7 @@ def write_point(slot: int, s: AutomaticStructures) -> None:
         block[c, lane] = s.point_z[c]
         for r in range(s.rows):
             s.scatter[slot, r, c] = 0.0
-    s.time[slot] = arrival(s)
+    s.time[slot] = s.drift_clock
     s.mass[slot], s.count[slot] = s.point_mass, 1.0
 
 
@@ -35,7 +35,7 @@ def add_point(slot: int, s: AutomaticStructures) -> None:
     for c in range(s.d):
         s.mean[slot, c] += f * (s.point[c] - s.mean[slot, c])
         block[c, lane] += f * (s.point_z[c] - block[c, lane])
-    s.time[slot] += f * time_between(s.time[slot], arrival(s))
+    s.time[slot] += f * time_between(s.time[slot], s.drift_clock)
     s.mass[slot] += s.point_mass
     s.count[slot] += 1.0
 

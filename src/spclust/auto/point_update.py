@@ -27,7 +27,11 @@ from spclust.auto.removal import leave_cluster, remove_forgotten, restart_clocks
 from spclust.jit.decorators import outlined, part
 from spclust.numerics.eight import LANES, load, same, store
 from spclust.numerics.smallest import NOWHERE, first_smallest
-from spclust.state.automatic_structures import AutomaticStructures, missed_points
+from spclust.state.automatic_structures import (
+    LONGEST_TIME,
+    AutomaticStructures,
+    missed_points,
+)
 from spclust.state.structures import POINT
 
 _LARGEST_POINT_MASS = 2.0**20  # then all masses are divided by a power of two, which is exact
@@ -131,8 +135,10 @@ def pass_time(now: float, s: AutomaticStructures) -> None:
     if s.timed:
         gap = now - s.clock
         s.clock = now
+    step = min(gap, s.half_life, LONGEST_TIME)
+    s.drift_clock += step
     if s.half_life < np.inf:
-        move_origin(gap, s)
+        move_origin(step, s)
         s.point_mass *= 2.0 ** min(gap / s.half_life, _LONGEST_GAP)
         if s.point_mass > _LARGEST_POINT_MASS:
             divide_masses(s)

@@ -10,7 +10,7 @@ from spclust.estimators.last_batch import (
     INTERRUPTED,
     NO_ROWS,
     LastBatch,
-    ages_of,
+    motion_of,
     outlier_measure,
     threads,
 )
@@ -92,7 +92,7 @@ def fit(
             columns["t"] = checked_times(t, len(rows), last_time, new=new)
         if sample_weight is not None:
             columns["weights"] = checked_weights(model, sample_weight, len(rows), new=new)
-        of_all = columns
+        of_all_rows = columns
         if "weights" in columns:
             learnt, columns = without_weightless(rows, columns)
         params = online_parameters(model, rows.shape[1])
@@ -106,6 +106,7 @@ def fit(
         stream.configure(params)
         if isinstance(stream, AutomaticStream):
             stream.told = getattr(model, "n_clusters", None)
+            stream.record_path()
         every = None
         if tracker is not None:
             tracker.paced = not observed
@@ -118,8 +119,8 @@ def fit(
             learn_and_observe(stream, learnt, columns, tracker, every, labels)
         limit = resolved_outlier_nlt(model.outlier_nlt, model.scale)
         measure = outlier_measure(model)
-        ages = ages_of(len(rows), stream, **of_all)
-        last = LastBatch.of(rows, stream, threads(model), ages, at_once=gapless, measure=measure)
+        motion = motion_of(len(rows), stream, **of_all_rows)
+        last = LastBatch.of(rows, stream, threads(model), motion, at_once=gapless, measure=measure)
     first = NO_ROWS
     if gapless and not (params.automatic and tracker is not None):  # events have its numbers
         number_anew(stream)

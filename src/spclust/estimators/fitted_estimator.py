@@ -58,7 +58,9 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
     def labels_(self) -> Integers:
         """Clusters (n,) of the rows of the last `fit` or `partial_fit`; -1 is noise.
 
-        Those that `predict` gives these rows, by the state after learning all of them.
+        By the state after learning all of them: those that `predict` gives these rows. If the
+        origin of coordinates moves, a row is labelled as if it had moved with the clusters since it
+        arrived.
         """
         return queries.labels(self)
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 
 from spclust.array_types import Floats, Integers, Rows
+from spclust.auto.origin_path import OriginPath, arrivals_of
 from spclust.parameters import resolved_outlier_nlt
 from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.mode import AnyStream
@@ -38,17 +39,21 @@ def measured_nlt(rows: Rows, stream: AnyStream, threads: int, measure: Measure) 
     return (stream.nearest_nlt if measure == "nearest" else stream.least_nlt)(rows, threads)
 
 
-def ages_of(
+class Motion(NamedTuple):
+    """How the origin has moved since each row arrived."""
+
+    path: OriginPath
+    arrivals: Floats  # (rows,)
+
+
+def motion_of(
     rows: int, stream: AnyStream, t: Floats | None = None, weights: Floats | None = None
-) -> Floats | None:
-    """How long ago (rows,) rows were learnt, in points or in the unit of t, if that may matter."""
-    if not isinstance(stream, AutomaticStream) or not stream.moves:
+) -> Motion | None:
+    """The motion since the rows that were just learnt, all at once; None if there was none."""
+    path = stream.recorded_path() if isinstance(stream, AutomaticStream) else None
+    if path is None or not isinstance(stream, AutomaticStream):
         return None
-    if t is not None:
-        return np.maximum(t[-1:] - t, 0.0)
-    learnt = np.ones(rows) if weights is None else np.where(weights > 0.0, 1.0, 0.0)
-    until: Floats = learnt.cumsum()
-    return until[-1:] - until
+    return Motion(path, arrivals_of(rows, stream.structures, t, weights))
 
 
 class LastBatch(NamedTuple):
@@ -60,7 +65,7 @@ class LastBatch(NamedTuple):
     nearest: Integers  # position of a structure, in order of age, for each row; if rows is None
     nlt: Floats | None = None  # None if it was not needed while rows were there
     measure: Measure = "none"  # what `nlt` is
-    ages: Floats | None = None  # how long ago each row arrived, if clusters may have moved since
+    motion: Motion | None = None  # if clusters have moved since the rows arrived
 
     @classmethod
     def of(
@@ -68,15 +73,15 @@ class LastBatch(NamedTuple):
         rows: Rows,
         stream: AnyStream,
         threads: int,
-        ages: Floats | None,
+        motion: Motion | None,
         *,
         at_once: bool,
         measure: Measure,
     ) -> Self:
         """The rows that were just learnt."""
         if at_once or rows.nbytes > _LARGEST_KEPT:
-            return cls(stream.seen, rows, NO_ROWS, ages=ages).found(stream, threads, measure)
-        return cls(stream.seen, rows.copy(), NO_ROWS, ages=ages)
+            return cls(stream.seen, rows, NO_ROWS, motion=motion).found(stream, threads, measure)
+        return cls(stream.seen, rows.copy(), NO_ROWS, motion=motion)
 
     def found(self, stream: AnyStream, threads: int, measure: Measure) -> Self:
         """The batch with the nearest structure of each row, and its NLT there if needed."""
@@ -87,18 +92,19 @@ class LastBatch(NamedTuple):
             nearest.append(stream.nearest(rows, threads))
             nlt = measured_nlt(rows, stream, threads, measure)
             nlts += [] if nlt is None else [nlt]
-        found = self._replace(rows=None, nearest=np.concatenate(nearest), ages=None)
+        found = self._replace(rows=None, nearest=np.concatenate(nearest), motion=None)
         return found._replace(nlt=np.concatenate(nlts) if nlts else None, measure=measure)
 
     def _as_of_now(self, stream: AnyStream) -> Iterator[Rows]:
         """The rows, in parts, where they would be if they had moved with the clusters since."""
         assert self.rows is not None
-        if self.ages is None or not isinstance(stream, AutomaticStream) or not stream.moves:
+        if self.motion is None or not isinstance(stream, AutomaticStream):
             yield self.rows
             return
+        path, arrivals = self.motion
         for start in range(0, max(len(self.rows), 1), _PART):
             part = slice(start, start + _PART)
-            yield stream.moved(self.rows[part], self.ages[part])
+            yield path.followed(self.rows[part], arrivals[part], stream.structures)
 
 
 INTERRUPTED = LastBatch(None, None, NO_ROWS)  # not learnt in full

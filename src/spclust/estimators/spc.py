@@ -86,8 +86,8 @@ class SPC(ClusterTransform, FittedEstimator):
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        Clusters of the rows of the last `fit` or `partial_fit`, as `predict` gives them after all
-        of these were learnt, moved as the clusters since; -1 is noise, or an outlier.
+        Clusters of the rows of the last `fit` or `partial_fit`, after all of these were learnt, as
+        if they had moved with the clusters since; -1 is noise, or an outlier.
     structures_ : StructureTable
         The structures, oldest first, as read-only arrays `mean` (k, d), `covariance` (k, d, d),
         `weight`, `count`, `age`, `id` and `label` (k,).

@@ -78,7 +78,8 @@ def refuse_unsound_automatic(scalars: AutomaticScalars, arrays: Mapping[str, Arr
         and max(c.near, c.strange) <= c.n_structures
         and c.agreeing <= LARGEST_COUNT
         and c.drift_evidence >= 0.0
-        and c.window_began <= (c.clock if c.timed else c.seen - 1)
+        and c.drift_clock >= 0.0
+        and c.window_began <= c.drift_clock
         and 0.0 <= c.home_median < math.inf  # infinite only if distances are
         and c.home_rare >= 0.0
         and (_LEAST_MASS if c.weighted else 1.0) <= c.point_mass <= _LARGEST_MASS
@@ -114,6 +115,7 @@ def refuse_unsound_automatic(scalars: AutomaticScalars, arrays: Mapping[str, Arr
     # Without weights no point has a larger mass than the last one.
     light = c.weighted or bool(np.all(mass <= ROUNDED_UP * c.point_mass * count))
     demand(light and _positive(mass), "masses")
+    demand(c.half_life > 0.0 or not arrays["velocity"].any(), "velocity")
     demand(_positive(arrays["cluster_mass"], or_zero=True), "masses")
     demand(bool(np.all(np.isfinite(arrays["cluster_clock"]))), "clocks")
     demand(_are_scatters(arrays["scatter"], c.diagonal), "scatters")

@@ -77,6 +77,7 @@ class AutomaticScalars(NamedTuple):
     rescans: int
     timed: bool
     clock: float
+    drift_clock: float
     point_mass: float
     weighted: bool
     mean_weight: float

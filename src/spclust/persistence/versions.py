@@ -97,19 +97,15 @@ def _read_version_4(content: Content, max_bytes: int | None) -> Content:
     state = header.get("state")
     if not isinstance(state, dict) or state.get("mode") != "automatic":
         return content
-    last, groups = state.get("clock" if state.get("timed") else "seen"), state.get("clusters")
+    groups = state.get("clusters")
     mass, origin, cluster = (arrays.get(name) for name in ("mass", "origin", "cluster"))
     if mass is None or origin is None or cluster is None:
         return content  # what is wrong is found when it is checked
-    if not isinstance(last, (int, float)) or (
-        isinstance(last, int) and abs(last) > LARGEST_INTEGER
-    ):
-        return content
     if type(groups) is not int or not 1 <= groups <= _MOST_GROUPS:
         return content
-    now = float(last if state.get("timed") else last - 1)  # as `last_arrival`
-    state = {**state, "agreeing": 0, "drift_evidence": 0.0, "window_began": now, "groups": groups}
-    arrays = {**arrays, "time": np.full(mass.shape, now), "group": cluster}
+    state = {**state, "drift_clock": 0.0, "window_began": 0.0, "drift_evidence": 0.0}
+    state |= {"agreeing": 0, "groups": groups}
+    arrays = {**arrays, "time": np.zeros(mass.shape), "group": cluster}
     arrays |= {name: np.zeros(origin.shape) for name in ("displacement", "velocity", "drift")}
     # Views that take no memory: sizes are checked later.
     arrays[OF_CLUSTER] = np.broadcast_to(NOT_READ, (groups,))

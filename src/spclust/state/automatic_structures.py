@@ -46,6 +46,7 @@ class AutomaticStructures(Record):
     rescans = Integer()  # searches for another partner
     timed = Flag(constant=True)  # points have time stamps
     clock = Real()  # the last time stamp
+    drift_clock = Real()  # points, or time, since the first; a silence is a half-life at most
     point_mass = Real()  # mass of the last point, if it has the mean weight
     weighted = Flag(constant=True)  # some point had a weight other than 1
     mean_weight = Real()  # of the points that are remembered
@@ -79,7 +80,7 @@ class AutomaticStructures(Record):
         "n rows d"
     )  # sum of masses times squared offsets from the mean; or its diagonal
     mass = Array("n")
-    time = Array("n")  # mean arrival of its points: see `arrival`
+    time = Array("n")  # mean arrival of its points, by `drift_clock`
     count = Array("n")  # points absorbed
     id = Array("n", np.int64)  # number of the point that founded it
     cluster = Array("n", np.int64)  # index of its cluster at the last reading
@@ -190,17 +191,6 @@ def missed_points(slot: int, s: AutomaticStructures) -> float:
 
 
 @part
-def arrival(s: AutomaticStructures) -> float:
-    """When the point arrives: its number, or its time stamp."""
-    return s.clock if s.timed else float(s.seen)
-
-
-@part
 def time_between(earlier: float, later: float) -> float:
     """How long after one time another one is: so long at most that its square is a number."""
     return min(max(later - earlier, -LONGEST_TIME), LONGEST_TIME)
-
-
-def last_arrival(s: AutomaticStructures) -> float:
-    """When the last point arrived."""
-    return s.clock if s.timed else float(s.seen - 1)

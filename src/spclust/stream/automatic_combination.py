@@ -3,8 +3,9 @@
 Masses are brought to one clock first. Streams that ran at the same time, parts of one, are equally
 old: the last point of each has the mass of a point; with time stamps each fades until the last
 stamp of all. Of streams that came one after another, the earlier ones fade for as many points, or
-for as long, as the later ones have learnt. Masses are then in units of the mean weight of all. The
-origin goes on with the mean velocity of theirs, and a new window of its drift begins.
+for as long, as the later ones have learnt; and their structures move on as they did, for a
+half-life at most. Masses are then in units of the mean weight of all. The origin goes on with the
+mean velocity of those streams that have measured one, and a new window of its drift begins.
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from spclust.array_types import Floats
+from spclust.auto.common_drift import FEWEST_WINDOWS
 from spclust.auto.home import last_distances
 from spclust.auto.merge_cost import refresh_costs
 from spclust.auto.point_update import merge
@@ -21,15 +23,15 @@ from spclust.jit.decorators import kernel
 from spclust.numerics.smallest import first_smallest
 from spclust.parameters import Params
 from spclust.state.automatic_structures import (
+    LONGEST_TIME,
     AutomaticStructures,
     automatic_in_kernel,
     empty_automatic,
-    last_arrival,
 )
 
 _MOST_AT_ONCE = 1000  # structures: their costs take 8 MB
 _LEAST_MASS = 1e-100
-_COUNTERS = ("seen", "removed", "merged", "measured", "rescans")
+_COUNTERS = ("removed", "merged", "measured", "rescans")
 
 
 def combined_automatically(
@@ -65,30 +67,38 @@ def gathered(
     known = np.where(s.unit > 0.0, s.unit, 1.0)
     s.weighted = any(each.weighted for each in states)
     masses = faded_masses(states, s, concurrent)
-    at, earlier, recent = 0, 0, []
-    seen = sum(each.seen for each in states)
+    s.drift_clock = max(each.drift_clock for each in states)
+    s.seen = sum(each.seen for each in states)
+    at, earlier, recent, measured = 0, 0, [], 0.0
     for each, mass in zip(states, masses, strict=True):
         place = slice(at, at + each.live)
         ratio = np.where(each.unit > 0.0, each.unit, known) / known
+        lag = 0.0 if concurrent else float(s.seen - earlier - each.seen)
+        lag = s.clock - each.clock if s.timed else lag  # from its end to that of all
         at_rest = each.mean[: each.live] + each.displacement
+        if s.half_life < np.inf:
+            at_rest += each.velocity * min(lag, s.half_life)
+            if each.velocity.any() or each.agreeing >= FEWEST_WINDOWS:
+                s.velocity += mass.sum() * ratio * each.velocity
+                measured += mass.sum()
         s.mean[place] = ratio * at_rest + (each.origin - s.origin) / known
         squares = ratio**2 if s.diagonal else np.outer(ratio, ratio)
         scale = (mass / each.mass[: each.live])[:, np.newaxis, np.newaxis]
         s.scatter[place] = each.scatter[: each.live] * squares * scale
         s.mass[place], s.count[place] = mass, each.count[: each.live]
         s.id[place] = each.id[: each.live] + earlier
-        shift = 0.0 if s.timed else float(seen - each.seen if concurrent else earlier)
-        s.time[place] = each.time[: each.live] + shift
-        s.velocity += mass.sum() * ratio * each.velocity
+        s.time[place] = each.time[: each.live] + (s.drift_clock - each.drift_clock)
+        s.time[place] -= min(lag, LONGEST_TIME)
         at, earlier = at + each.live, earlier + each.seen
         recent.append(last_distances(each, each.recents))
     s.live = at
     for name in _COUNTERS:
         setattr(s, name, sum(getattr(each, name) for each in states))
     s.cluster_mass[0] = s.mass[:at].sum()
-    s.velocity /= s.mass[:at].sum()
+    if measured > 0.0:
+        s.velocity /= measured
     s.drift[:] = s.velocity
-    s.window_began = last_arrival(s)
+    s.window_began = s.drift_clock
     last = evenly_chosen(recent, s.recents)
     s.recent[np.arange(s.seen - last.size, s.seen) % s.recents] = last
     return s

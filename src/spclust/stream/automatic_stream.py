@@ -20,13 +20,13 @@ from spclust.auto.clusters.lasting_labels import (
     labels_of_clusters,
 )
 from spclust.auto.common_drift import begin_window, stop_origin
+from spclust.auto.origin_path import OriginPath
 from spclust.auto.renewal import learn_units, renew
 from spclust.numerics.memory import aligned_copy
 from spclust.parameters import Params
 from spclust.state.automatic_structures import (
     AutomaticStructures,
     empty_automatic,
-    last_arrival,
 )
 from spclust.stream.access import Access, PointLearner
 from spclust.stream.automatic_combination import combined_automatically
@@ -38,6 +38,7 @@ class AutomaticStream(AutomaticQuery):
     """State of one stream of points with d features, in the automatic mode."""
 
     _copy: AutomaticStructures | None  # memory for a renewal, if there has been one
+    path: OriginPath | None  # of the origin, since `record_path`
 
     def __init__(self, params: Params, d: int) -> None:
         self._use(params, _or_memory_error(params, d), NOTHING_READ)
@@ -45,7 +46,7 @@ class AutomaticStream(AutomaticQuery):
     def _use(self, params: Params, structures: AutomaticStructures, reading: Reading) -> None:
         vars(self).update(params=params, structures=structures, _copy=None)
         vars(self).update(reading=reading, told=None, followed=False)
-        vars(self).update(_clustering=None, _read_as=(-1, None), _labels_due=0)
+        vars(self).update(_clustering=None, _read_as=(-1, None), _labels_due=0, path=None)
 
     @classmethod
     def of(
@@ -100,7 +101,7 @@ class AutomaticStream(AutomaticQuery):
             if params.half_life == np.inf:
                 stop_origin(s)
             elif s.half_life == np.inf:
-                begin_window(s, last_arrival(s))
+                begin_window(s, s.drift_clock)
         s.half_life, self.params = params.half_life, params
 
     def learn(self, X: Rows, t: Floats | None = None, weights: Floats | None = None) -> None:
@@ -125,7 +126,7 @@ class AutomaticStream(AutomaticQuery):
             s.timed = t is not None
             s.origin[:] = X[0]
             if t is not None:
-                s.clock = s.window_began = float(t[0])
+                s.clock = float(t[0])
         first_weights = weights is not None and len(X) > 0 and not s.weighted
         if first_weights:
             s.weighted = True
@@ -191,6 +192,8 @@ class AutomaticStream(AutomaticQuery):
         """
         s = self.structures
         clusters = renew(s)
+        if self.path is not None and not np.array_equal(before.velocity, s.velocity):
+            self.path = self.path.turned(before.window_began, s.velocity)
         self._clustering = None
         if clusters is not None:
             read_as = s.seen, self.told is None  # where masses fade there are no parts
@@ -209,15 +212,14 @@ class AutomaticStream(AutomaticQuery):
             self._read_as = (-1, None)
             self.lasting_labels(descent=descent)
 
-    @property
-    def moves(self) -> bool:
-        """True if the clusters have a common drift."""
-        return bool(self.structures.velocity.any())
+    def record_path(self) -> None:
+        """Record the path of the origin from now on."""
+        self.path = OriginPath.starting(self.structures)
 
-    def moved(self, X: Rows, ages: Floats) -> Rows:
-        """Rows of X (rows, d), which arrived so long (rows,) ago, moved as the clusters since."""
-        s = self.structures
-        return X + ages[:, np.newaxis] * (s.unit * s.velocity)
+    def recorded_path(self) -> OriginPath | None:
+        """The path since `record_path`, which ends; None if the origin was at rest."""
+        path, self.path = self.path, None
+        return None if path is None or path.rests else path
 
     def number_anew(self) -> None:
         """Let the labels of clusters begin with 0 when they are read next."""

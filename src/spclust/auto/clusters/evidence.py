@@ -29,9 +29,9 @@ from spclust.auto.clusters.border import (
 )
 from spclust.auto.clusters.cut import proposed_groups
 from spclust.auto.clusters.gaps import divide_by_gaps
-from spclust.auto.clusters.judgement import SHALLOW, Rules, judge_border, judge_line
+from spclust.auto.clusters.judgement import Rules, judge_border, judge_line
 from spclust.auto.clusters.parts import divide_into_parts
-from spclust.auto.clusters.separation import EMPTY, Placement, divide_by_halves
+from spclust.auto.clusters.separation import EMPTY, SHALLOW, Placement, divide_by_halves
 from spclust.jit.decorators import kernel, outlined
 from spclust.numerics.euclidean_distances import distances
 from spclust.state.automatic_structures import AutomaticStructures, read_z

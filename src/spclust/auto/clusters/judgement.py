@@ -20,8 +20,10 @@ from spclust.auto.clusters.border import (
     lower_peak,
 )
 from spclust.auto.clusters.separation import (
+    DEEP,
     EMPTY,
     FEWEST_WITHOUT_GAPS,
+    SHALLOW,
     Placement,
     centre,
     separation_of,
@@ -29,12 +31,10 @@ from spclust.auto.clusters.separation import (
 from spclust.jit.decorators import allocating, part
 
 # What a valley may have at most of the density of the lower peak:
-SHALLOW = 0.6  # on the line, in more dimensions than borders show valleys in
-_DEEP = 0.5  # on the line and at the border, in few dimensions
 _OPEN = 0.85  # at the densest place of a border that decides alone
 _CLEAR = 0.8  # of both, if line and border count together; then also:
 _FEWEST_STRUCTURES = 12  # of each group
-_GAP = 0.3  # at the densest place of a border that no ring has by chance
+_GAP = 0.4  # at the densest place of a border: in rings that is rare by chance
 # What a centre has at least of the density of its peak:
 _INSIDE = 0.2  # that of an arc of a ring has less
 _FULL = 0.6  # if line and border count together
@@ -98,14 +98,14 @@ def judge_line(
     d = placed.z.shape[1]
     border, open_share, passage = at_border
     line, line_share = separation_of(a, b, labels, placed)
-    allowed = _DEEP
+    allowed = DEEP
     if d > RESOLVED:
         fewest = min(members(a, labels), members(b, labels))
         allowed = SHALLOW if fewest >= FEWEST_WITHOUT_GAPS else EMPTY
     by_line = line > rules.limit and line_share < allowed
     if d == 1:
         return np.inf if by_line else line, line_share
-    by_line &= d > RESOLVED or open_share < _DEEP
+    by_line &= d > RESOLVED or open_share < DEEP
     if by_line and rules.by_centres and open_share > _GAP:
         by_line = are_dense(a, b, _INSIDE, labels, placed, field)
     together = np.sqrt(border * border + line * line) > rules.together

@@ -13,13 +13,12 @@ middle, within the distance of the centres, count as well, on the side where the
 import numpy as np
 
 from spclust.array_types import Integers
-from spclust.auto.clusters.separation import Placement, centre, separation_of
+from spclust.auto.clusters.separation import DEEP, Placement, centre, separation_of
 from spclust.auto.clusters.ward import ward_merges
 from spclust.jit.decorators import allocating, kernel, outlined
 from spclust.numerics.euclidean_distances import square_distance
 
 _FEWEST_STRUCTURES = 6  # structures of each of two branches that are apart
-_DEEP = 0.5  # of the lower peak, what the valley between them may have at most
 
 
 def divide_into_parts(labels: Integers, placed: Placement, limit: float) -> Integers:
@@ -96,4 +95,4 @@ def branches_are_apart(
 def is_valley(side: Integers, placed: Placement, limit: float) -> bool:
     """True if there is a deep valley between two sides (k,)."""
     ratio, share = separation_of(0, 1, side, placed)
-    return ratio > limit and share < _DEEP
+    return ratio > limit and share < DEEP

@@ -33,6 +33,9 @@ _PLACES = 41  # along the line, where the density is computed
 _NEGLIGIBLE = 40.0  # e^-40 is no density
 _FEWEST_STRUCTURES = 4  # structures of a cluster that is divided
 FEWEST_WITHOUT_GAPS = 4  # structures of a group: fewer show the gaps between them
+# What a valley that separates has at most of the density of the lower peak:
+DEEP = 0.5
+SHALLOW = 0.55  # in more dimensions than borders show valleys in
 EMPTY = 0.1  # of the density of the lower peak: with less there is nothing between two groups
 _STEPS = 20  # of 2-means, at most
 

@@ -1,0 +1,142 @@
+"""Labels of a long batch: each row is labelled as if it had moved with the clusters since."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.metrics import normalized_mutual_info_score
+
+from spclust import SPC, merge_all
+
+PLACES = np.array([(0.0, 0.0), (18.0, 0.0), (0.0, 18.0), (18.0, 18.0)])
+
+
+def at_rest(n, seed=0, places=PLACES):
+    """Points of four normal clusters, and which one each is of."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(len(places), size=n)
+    return places[y] + rng.normal(size=(n, 2)), y
+
+
+def score(y, labels):
+    return normalized_mutual_info_score(y, labels)
+
+
+def velocity_of(model):
+    s = model._stream.structures
+    return s.unit * s.velocity
+
+
+def drifting(n, velocity=(0.01, 0.003), places=PLACES / 3.0):
+    X, y = at_rest(n, places=places)
+    return X + np.arange(n)[:, np.newaxis] * velocity, y
+
+
+@pytest.mark.parametrize(("n", "last", "speed"), [(8000, 1500, 0.003), (30_000, 3000, 0.002)])
+def test_rows_from_before_a_drift_are_labelled_where_they_were(n, last, speed):
+    X, y = at_rest(n, seed=1, places=30.0 / 18.0 * PLACES)
+    X[n - last :, 0] += speed * np.arange(last)
+    assert score(y, SPC(half_life=500).fit(X).labels_) > 0.98
+
+
+@pytest.mark.parametrize("batch", [500, 1000, 2000, 4000])
+def test_rows_are_labelled_through_the_turns_of_a_drift(batch):
+    X, y = at_rest(12_000)
+    X[:, 0] += np.cumsum(np.repeat([0.01, -0.01] * 6, 1000))
+    model, scores = SPC(half_life=300), []
+    for start in range(0, len(X), batch):
+        rows = slice(start, start + batch)
+        labels = model.partial_fit(X[rows]).labels_
+        scores += [score(y[rows], labels)] if start >= 4000 else []
+    assert np.mean(scores) > 0.97
+
+
+def test_rows_of_a_very_long_batch_are_not_lost_to_the_error_of_a_velocity():
+    X, _ = drifting(100_000, (0.005, 0.002))
+    assert np.mean(SPC(half_life=500).fit(X).labels_ == -1) < 0.02
+
+
+@pytest.mark.parametrize("gap", [500.0, 1000.0, 5000.0])
+def test_rows_before_a_silence_are_no_outliers(gap):
+    X, y = drifting(7010)
+    t = np.arange(7010.0)
+    t[7000:] += gap
+    model = SPC(half_life=500.0).partial_fit(X[:6500], t=t[:6500])
+    labels = model.partial_fit(X[6500:], t=t[6500:]).labels_[:500]
+    assert np.mean(labels == -1) < 0.01
+    if gap <= 1000.0:
+        assert score(y[6500:7000], labels) > 0.95
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_rows_without_weight_do_not_move_others(timed):
+    X, _ = drifting(5501)
+    t = np.append(np.arange(5500.0), 5900.0) if timed else None
+    weights = np.append(np.ones(500), 0.0)
+    models = [
+        SPC(half_life=500.0).partial_fit(X[:5000], t=t[:5000] if timed else None) for _ in "ab"
+    ]
+    plain = models[0].partial_fit(X[5000:5500], t=t[5000:5500] if timed else None)
+    weightless = models[1].partial_fit(
+        X[5000:], t=t[5000:] if timed else None, sample_weight=weights
+    )
+    assert np.array_equal(plain.labels_, weightless.labels_[:500])
+
+
+def test_times_as_far_apart_as_numbers_can_be_have_labels():
+    X, _ = drifting(3000)
+    X = np.column_stack([X, np.ones(3000)])  # a constant feature has no unit
+    t = np.r_[np.full(5, -1.7e308), np.arange(2985.0), np.full(10, 1.7e308)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        labels = SPC(half_life=500.0).partial_fit(X, t=t).labels_
+    assert labels.shape == (3000,)
+
+
+def test_labels_do_not_depend_on_how_the_path_was_recorded():
+    """An error in the middle of a batch leaves nothing behind for the next one."""
+    X, _ = drifting(6000)
+    models = [SPC(half_life=300).partial_fit(X[:5000]) for _ in "ab"]
+    models[0]._stream.record_path()
+    for model in models:
+        for x in X[5000:5500]:
+            model.learn_one(x)
+        model.partial_fit(X[5500:])
+    assert np.array_equal(models[0].labels_, models[1].labels_)
+
+
+def test_a_model_that_forgets_nothing_has_an_origin_at_rest():
+    X, _ = drifting(6000)
+    models = [SPC(half_life=500).fit(X[:3000]), SPC(half_life=500).fit(X[3000:])]
+    assert all(velocity_of(model).any() for model in models)
+    for model in models:
+        model.set_params(half_life=None)
+    merged = merge_all(models, when="later")
+    assert not velocity_of(merged).any()
+    rest, _ = at_rest(2000)
+    merged.partial_fit(rest)
+    assert np.array_equal(merged.labels_, merged.predict(rest))
+
+
+def test_a_merged_origin_has_the_velocity_that_was_measured():
+    X, _ = drifting(5000)
+    known, unknown = SPC(half_life=500).fit(X[:4500]), SPC(half_life=500).fit(X[4500:])
+    assert not velocity_of(unknown).any()
+    merged = merge_all([known, unknown], when="later")
+    np.testing.assert_allclose(velocity_of(merged), velocity_of(known), rtol=1e-9)
+
+
+@pytest.mark.parametrize("gap", [300.0, 1500.0])
+def test_the_velocity_is_that_between_silences(gap):
+    """Clusters move by 0.005 a unit of time, and on in silences, for a half-life at most."""
+    days, of_day, half_life = 20, 400, 500.0
+    X, _ = at_rest(days * of_day)
+    t = np.arange(float(len(X))) + gap * np.repeat(np.arange(days), of_day)
+    moving = np.concatenate([[0.0], np.minimum(np.diff(t), half_life)]).cumsum()
+    X[:, 0] += 0.005 * moving
+    model, found = SPC(half_life=half_life), []
+    for start in range(0, len(X), of_day):
+        rows = slice(start, start + of_day)
+        model.partial_fit(X[rows], t=t[rows])
+        found.append(velocity_of(model)[0])
+    assert np.median(found[days // 2 :]) == pytest.approx(0.005, rel=0.1)
