@@ -30,7 +30,7 @@ class Estimator:
         """Label each row."""
         return np.asarray(self.model.predict(X))
 
-    def labels(self, X: Floats) -> Integers:
+    def learnt_labels(self, X: Floats) -> Integers:
         """Labels of the rows that were learnt last: those that the model has given, if any."""
         given = getattr(self.model, "labels_", None)
         return self.predict(X) if given is None else np.asarray(given)

@@ -65,7 +65,7 @@ def test_the_limit_is_the_same_where_all_clusters_are_alike():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 2)) + 20.0 * rng.integers(3, size=(3000, 1))
     model = SPC().fit(X)
-    limits = model._stream.novelty_limits(model.clustering(), NOVEL_NLT)
+    limits = novelty_limits(model._stream.structures, model.clustering(), NOVEL_NLT)
     assert limits == pytest.approx(NOVEL_NLT, abs=1.5)
 
 

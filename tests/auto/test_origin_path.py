@@ -126,6 +126,15 @@ def test_a_merged_origin_has_the_velocity_that_was_measured():
     np.testing.assert_allclose(velocity_of(merged), velocity_of(known), rtol=1e-9)
 
 
+@pytest.mark.parametrize("timed", [False, True])
+def test_parts_of_a_stream_have_the_velocity_of_the_whole_one(timed):
+    X, _ = drifting(16_000)
+    t = np.arange(16_000.0) if timed else None
+    parts = [SPC(half_life=500.0).fit(X[k::4], t=t[k::4] if timed else None) for k in range(4)]
+    velocity = velocity_of(merge_all(parts, when="concurrent"))
+    assert velocity[0] == pytest.approx(0.01, rel=0.1)
+
+
 @pytest.mark.parametrize("gap", [300.0, 1500.0])
 def test_the_velocity_is_that_between_silences(gap):
     """Clusters move by 0.005 a unit of time, and on in silences, for a half-life at most."""

@@ -149,9 +149,7 @@ def outlying(
     Structures have these labels (k,), or those of the clusters as they are.
     """
     limit = np.inf if outlier_nlt is None else outlier_nlt
+    if measure == "nearest" and isinstance(stream, AutomaticStream):
+        return stream.are_novel(nearest, nlt, limit, structures)
     far: Booleans = nlt > limit
-    if measure == "nearest" and isinstance(stream, AutomaticStream) and far.any():
-        # Near wide clusters the limit is higher.
-        found = stream.clusters("auto", 1) if structures is None else structures
-        far = nlt > stream.novelty_limits(found, limit)[nearest]
     return far

@@ -133,9 +133,7 @@ class NamedStream:
         found: Integers = np.append(labels, -1)[nearest]
         if isinstance(self.stream, AutomaticStream):
             nlt = _nearest_nlt(self.stream, rows)
-            if np.any(nlt > NOVEL_NLT):  # the limit is higher near wide clusters
-                limits = np.append(self.stream.novelty_limits(labels, NOVEL_NLT), np.inf)
-                found[nlt > limits[nearest]] = -1
+            found[self.stream.are_novel(nearest, nlt, NOVEL_NLT, labels)] = -1
         return found
 
     def _nearest(self, rows: Floats) -> Integers:

@@ -79,7 +79,9 @@ def gathered(
         if s.half_life < np.inf:
             at_rest += each.velocity * min(lag, s.half_life)
             if each.velocity.any() or each.agreeing >= FEWEST_WINDOWS:
-                s.velocity += mass.sum() * ratio * each.velocity
+                # Between two points of a part there are points of the other parts.
+                pace = each.seen / s.seen if concurrent and not s.timed else 1.0
+                s.velocity += mass.sum() * ratio * pace * each.velocity
                 measured += mass.sum()
         s.mean[place] = ratio * at_rest + (each.origin - s.origin) / known
         squares = ratio**2 if s.diagonal else np.outer(ratio, ratio)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from spclust.algorithm import dbscan
-from spclust.array_types import Floats, Integers, Rows
+from spclust.array_types import Booleans, Floats, Integers, Rows
 from spclust.auto.automatic_kernels import automatic_homes, automatic_nearest, query_scratch
 from spclust.auto.clusters.evidence import clusters_of, in_order
 from spclust.auto.clusters.lasting_labels import (
@@ -225,9 +225,18 @@ class AutomaticQuery:
         everything = np.zeros(self.structures.live, dtype=np.int64)
         return self.nlt(X, everything, 1, threads, reaches=False)[:, 0]
 
-    def novelty_limits(self, labels: Integers, nlt: float) -> Floats:
-        """`nearest_nlt` (k,) above which rows near each structure, of these labels, are novel."""
-        return novelty_limits(self.structures, labels, nlt)
+    def are_novel(
+        self, nearest: Integers, nlt: Floats, limit: float, labels: Integers | None = None
+    ) -> Booleans:
+        """True for rows (n,) that belong to no cluster, by their NLT in the nearest structure.
+
+        Structures have these labels (k,), or those of the clusters as they are.
+        """
+        novel: Booleans = nlt > limit
+        if novel.any():  # near wide clusters the limit is higher
+            found = self.clusters("auto", 1) if labels is None else labels
+            novel = nlt > novelty_limits(self.structures, found, limit)[nearest]
+        return novel
 
     def nlt_of_distances(self, q: Floats, *, reaches: bool = True) -> Floats:
         """NLT (k,) of a point in each structure, oldest first, from its squared distances (k,)."""

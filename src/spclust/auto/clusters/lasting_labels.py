@@ -41,7 +41,14 @@ class Reading(NamedTuple):
     of_cluster: Integers  # (clusters,) of each cluster of the last renewal; empty if there is none
 
 
-NOTHING_READ = Reading(*(NO_POSITIONS,) * 4, 0, NO_POSITIONS)
+NOTHING_READ = Reading(
+    id=NO_POSITIONS,
+    label=NO_POSITIONS,
+    own=NO_POSITIONS,
+    own_seen=NO_POSITIONS,
+    given=0,
+    of_cluster=NO_POSITIONS,
+)
 
 
 def next_reading(
@@ -57,7 +64,8 @@ def next_reading(
     clusters that structures descend from, if a renewal has assigned them to others just now.
     """
     order = np.argsort(s.id[: s.live])
-    own, own_seen = brought_forward(last, s, descent)[2:4]
+    known = brought_forward(last, s, descent)
+    own, own_seen = known.own, known.own_seen
     labels = matched(own, clusters, s.mass[order])
     unnamed = np.flatnonzero(labels == NO_LABEL)
     unnamed = unnamed[np.argsort(~np.isin(unnamed, first), kind="stable")]
@@ -94,7 +102,9 @@ def brought_forward(
         nearest = squares.argmin(axis=1)
         found = squares[np.arange(new.size), nearest] < np.inf
         places[new[found]] = places[known][nearest[found]]
-    label, own, own_seen = (np.append(values, NO_LABEL)[places] for values in last[1:4])
+    label, own, own_seen = (
+        np.append(values, NO_LABEL)[places] for values in (last.label, last.own, last.own_seen)
+    )
     lost = np.flatnonzero(places < 0)
     if last.of_cluster.size and lost.size:
         label[lost] = own[lost] = last.of_cluster[descent[lost]]
