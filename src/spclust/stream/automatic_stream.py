@@ -213,8 +213,9 @@ class AutomaticStream(AutomaticQuery):
             self.lasting_labels(descent=descent)
 
     def record_path(self) -> None:
-        """Record the path of the origin from now on."""
-        self.path = OriginPath.starting(self.structures)
+        """Record the path of the origin from now on; without a half-life it has none."""
+        s = self.structures
+        self.path = OriginPath.starting(s) if s.half_life < np.inf else None
 
     def recorded_path(self) -> OriginPath | None:
         """The path since `record_path`, which ends; None if the origin was at rest."""
