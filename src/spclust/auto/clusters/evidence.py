@@ -32,7 +32,7 @@ from spclust.auto.clusters.gaps import divide_by_gaps
 from spclust.auto.clusters.judgement import Rules, judge_border, judge_line
 from spclust.auto.clusters.parts import divide_into_parts
 from spclust.auto.clusters.separation import EMPTY, SHALLOW, Placement, divide_by_halves
-from spclust.jit.decorators import kernel, outlined
+from spclust.jit.decorators import kernel, outlined, part
 from spclust.numerics.euclidean_distances import distances
 from spclust.state.automatic_structures import AutomaticStructures, read_z
 
@@ -166,16 +166,17 @@ def merge_groups(groups: Integers, placed: Placement, field: Field, rules: Rules
                     pending[i, j] = ratio[i, j] < np.inf
         least, a, b = np.inf, -1, -1
         for lines in range(2):  # first those whose line is known
-            for i in range(many):
-                for j in range(i):
-                    if ratio[i, j] == np.inf or ratio[i, j] > least or pending[i, j] != lines:
+            # From the last one on, which counts if ratios tie: fewer lines are asked for.
+            for i in range(many - 1, 0, -1):
+                for j in range(i - 1, -1, -1):
+                    if pending[i, j] != lines or not is_less(ratio[i, j], i, j, least, a, b):
                         continue
                     if lines:
                         found = ratio[i, j], open_share[i, j], passage[i, j]
                         exact = judge_line(i, j, found, labels, placed, field, rules)
                         ratio[i, j], open_share[i, j] = exact
                         pending[i, j] = False
-                    if ratio[i, j] < least or (ratio[i, j] == least < np.inf and (i, j) > (a, b)):
+                    if is_less(ratio[i, j], i, j, least, a, b):
                         least, a, b = ratio[i, j], i, j
         if a < 0:
             return labels
@@ -191,6 +192,12 @@ def merge_groups(groups: Integers, placed: Placement, field: Field, rules: Rules
             if first[i, j] >= 0 and not stray and c != into:
                 append(first[i, j], last[i, j], max(into, c), min(into, c), first, last, after)
             first[i, j], ratio[i, j] = _NO_EDGE, np.inf
+
+
+@part
+def is_less(ratio: float, i: int, j: int, least: float, a: int, b: int) -> bool:
+    """True if the groups i and j are less separate than a and b; of equal ones the last count."""
+    return ratio < least or (ratio == least < np.inf and (i, j) > (a, b))
 
 
 @outlined
