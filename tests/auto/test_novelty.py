@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spclust import SPC
+from spclust.auto.home import calibration
 from spclust.auto.novelty import novelty_limits, relative_widths, widths_of
 from spclust.parameters import NOVEL_NLT
 from tests.strategies import examples, seeds
@@ -78,10 +79,68 @@ def test_widths_have_no_unit_and_strays_have_none():
     assert widths.max() > 4.0
     strays = np.full_like(labels, -1)
     assert np.all(relative_widths(one._stream.structures, strays) == 1.0)
-    assert np.allclose(novelty_limits(one._stream.structures, strays, 8.0), 8.0)
+    limits = novelty_limits(one._stream.structures, strays, 8.0)
+    assert np.all((limits == 8.0) | (limits == -np.inf))
 
 
 def test_labels_of_the_last_batch_are_those_of_predict():
     X, _ = wide_and_narrow(3000)
     model = SPC(half_life=500).fit(X)
     assert np.array_equal(model.labels_, model.predict(X))
+
+
+def lone_in_plain_python(model, labels):
+    """Whether each structure, oldest first, is lone: few points, and far from home by its reach."""
+    stream, s = model._stream, model._stream.structures
+    order = np.argsort(s.id[: s.live])
+    faded, reach = s.mass[order] / s.point_mass, s.reach[order]
+    widths = relative_widths(s, labels)
+    eta, power = calibration(s)
+    found = []
+    for count, square, width in zip(faded, reach, widths, strict=True):
+        odds = (square / eta) ** (power * s.exponent)
+        allowed = (np.exp(NOVEL_NLT) - 1.0) * width ** (power * s.exponent)
+        found.append(count < 3.0 and odds > allowed)
+    assert len(found) == stream.structures.live
+    return np.array(found)
+
+
+@examples(20)
+@given(seeds, st.sampled_from([None, 300.0]), st.integers(1, 6), st.sampled_from([0.0, 0.05, 0.2]))
+def test_lone_structures_have_few_points_and_are_far_from_home(seed, half_life, d, outliers):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(1000, d)) + 30.0 * rng.integers(2, size=(1000, 1))
+    scattered = rng.random(1000) < outliers
+    X[scattered] = rng.uniform(-60.0, 90.0, (scattered.sum(), d))
+    model = SPC(n_structures=30, half_life=half_life).fit(X)
+    labels = model.clustering()
+    limits = novelty_limits(model._stream.structures, labels, NOVEL_NLT)
+    assert np.array_equal(limits == -np.inf, lone_in_plain_python(model, labels))
+
+
+@pytest.mark.parametrize("half_life", [None, 500])
+def test_what_is_near_a_scattered_outlier_is_not_of_its_cluster(half_life):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 2))
+    X[::50] = rng.uniform(-40.0, 40.0, (20, 2))
+    lone = np.array([150.0, 150.0])
+    X[900] = lone
+    model = SPC(half_life=half_life).fit(X)
+    near = lone + 0.1 * rng.normal(size=(5, 2))
+    assert model.predict(near).tolist() == [-1] * 5
+    assert model.labels_[900] == -1
+    usual = np.ones(len(X), dtype=bool)
+    usual[::50] = usual[900] = False
+    assert np.all(model.labels_[usual] == 0)
+
+
+@pytest.mark.parametrize("half_life", [None, 500])
+def test_a_rare_cluster_keeps_its_rows(half_life):
+    rng = np.random.default_rng(1)
+    y = (rng.random(4000) < 0.02).astype(int)
+    X = rng.normal(size=(4000, 3)) + 25.0 * y[:, np.newaxis]
+    model = SPC(half_life=half_life).fit(X[:3000])
+    found = model.predict(X[3000:])
+    rare = found[y[3000:] == 1]
+    assert np.mean(rare == -1) < 0.1
+    assert not set(rare[rare >= 0].tolist()) & set(found[y[3000:] == 0].tolist())

@@ -8,26 +8,37 @@ is wider than most: q / w in place of q, where
     w = max(1, reach^2 of the cluster / reach^2 of all)
 
 and both are medians of structures by mass. With Eq. 1 that is another limit of the NLT.
+
+Scattered outliers are structures, too, and what is near them need not belong to their cluster. A
+structure of fewer than three points is lone if it is farther from home than that limit, which is
+by its reach. A row whose nearest structure is lone is novel.
 """
 
 import numpy as np
 
 from spclust.array_types import Floats, Integers
-from spclust.auto.home import calibration
+from spclust.auto.home import calibrated_nlt, calibration
 from spclust.jit.decorators import kernel, outlined
 from spclust.state.automatic_structures import AutomaticStructures
+
+FEWEST_POINTS = 3.0  # of a structure that is not lone: a point, and a pair, may be outliers
 
 
 def novelty_limits(s: AutomaticStructures, labels: Integers, nlt: float) -> Floats:
     """The NLT (k,) above which a row is novel whose nearest structure is each one, oldest first.
 
     `nlt` is that of clusters which are no wider than most; `labels` (k,) are those of structures.
+    Every row is above that of a lone structure.
     """
     widths, limits = relative_widths(s, labels), np.full(s.live, nlt)
     if widths.max() > 1.0:
         _, power = calibration(s)
         of_width = power * s.exponent * np.log(widths)
         limits = np.logaddexp(0.0, np.log(np.expm1(nlt)) + of_width)
+    if s.seen > s.capacity:  # until then every point is a structure
+        slots = np.argsort(s.id[: s.live])
+        far = calibrated_nlt(s.reach[slots], s) > limits
+        limits[far & (s.mass[slots] < FEWEST_POINTS * s.point_mass)] = -np.inf
     return limits
 
 

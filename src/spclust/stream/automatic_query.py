@@ -24,7 +24,7 @@ from spclust.auto.home import (
     calibrating_points,
     last_distances,
 )
-from spclust.auto.novelty import novelty_limits
+from spclust.auto.novelty import FEWEST_POINTS, novelty_limits
 from spclust.jit import notice
 from spclust.numerics.euclidean_distances import distances
 from spclust.parameters import Params
@@ -233,7 +233,8 @@ class AutomaticQuery:
         Structures have these labels (k,), or those of the clusters as they are.
         """
         novel: Booleans = nlt > limit
-        if novel.any():  # near wide clusters the limit is higher
+        # Near wide clusters the limit is higher, and near lone structures everything is above it.
+        if novel.any() or (self.faded_counts() < FEWEST_POINTS)[nearest].any():
             found = self.clusters("auto", 1) if labels is None else labels
             novel = nlt > novelty_limits(self.structures, found, limit)[nearest]
         return novel
