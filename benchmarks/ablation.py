@@ -20,6 +20,7 @@ from benchmarks import stored
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "spclust"
+_POWER = "half * (half if fades else root_of(half)) * squares"
 
 
 class Change(NamedTuple):
@@ -68,7 +69,13 @@ CHANGES: dict[str, list[Change]] = {
         Change("auto/metric.py", "_WIDEST = 0.1", "_WIDEST = 0.0"),
     ],
     "Ward's cost, with the first power of masses": [
-        Change("auto/merge_cost.py", "half * half * squares", "half * squares"),
+        Change("auto/merge_cost.py", _POWER, "half * squares"),
+    ],
+    "the second power of masses, without a half-life, too": [
+        Change("auto/merge_cost.py", _POWER, "half * half * squares"),
+    ],
+    "the power 1.5 of masses, with a half-life, too": [
+        Change("auto/merge_cost.py", _POWER, "half * root_of(half) * squares"),
     ],
     "proposals of single linkage, not judged": [
         Change(
@@ -85,11 +92,7 @@ CHANGES: dict[str, list[Change]] = {
         ),
     ],
     "parts of rings judged like others": [
-        Change(
-            "auto/clusters/evidence.py",
-            "by_centres = fades and d <= RESOLVED",
-            "by_centres = False",
-        ),
+        Change("auto/clusters/judgement.py", "_INSIDE = 0.2", "_INSIDE = 0.0"),
     ],
     "the line through the centres, not the discriminant": [
         Change("auto/clusters/discriminant.py", "_MOST = 64", "_MOST = 0"),

@@ -111,6 +111,17 @@ def test_the_origin_stops_where_all_clusters_leap():
     assert not velocity_of(model.partial_fit(X[4000:5500])).any()
 
 
+def test_two_structures_follow_the_drift_after_a_leap():
+    rng, n = np.random.default_rng(0), 16_000
+    X = rng.normal(size=(n, 2)) + [0.02, 0.0] * np.arange(n)[:, np.newaxis]
+    X[6000:] += 1e4
+    model = SPC(2, half_life=500)
+    for part in np.split(X, 16):
+        model.partial_fit(part)
+    s = model._stream.structures
+    assert (s.unit * s.velocity)[0] == pytest.approx(0.02, rel=0.3)
+
+
 def test_such_streams_move_the_origin():
     found = 0
     for seed in range(20):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import normalized_mutual_info_score as nmi
 
 from spclust import SPC
-from tests.auto.automatic_states import memory, two_clusters
+from tests.auto.automatic_states import live_state, memory, two_clusters
 from tests.strategies import examples, streams
 
 finite = st.sampled_from([0.5, 3.0, 20.5, 300.0])
@@ -136,3 +136,17 @@ def test_what_a_structure_misses_counts_after_hundreds_of_half_lives():
     clock = s.cluster_clock[0]
     assert clock + 1.0 / s.cluster_mass[0] > clock
     assert clock * s.cluster_mass[0] < 2.0**30
+
+
+@pytest.mark.parametrize("n", [5, 30])
+@pytest.mark.parametrize("gap", [20.0, 100.0, 1000.0])
+def test_saving_makes_no_difference_where_gaps_are_many_half_lives(n, gap):
+    """Masses that would be 0 are kept from it: their costs do not change like all others."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(400, 2)) + 8.0 * rng.integers(2, size=(400, 1))
+        t = 20.0 * gap * np.cumsum(rng.exponential(size=400))
+        whole, parts = SPC(n, half_life=20.0).partial_fit(X, t=t), SPC(n, half_life=20.0)
+        for rows in np.split(np.arange(400), 10):
+            parts = SPC.from_bytes(parts.partial_fit(X[rows], t=t[rows]).to_bytes())
+        assert live_state(parts) == live_state(whole)

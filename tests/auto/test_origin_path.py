@@ -56,6 +56,20 @@ def test_rows_of_a_very_long_batch_are_not_lost_to_the_error_of_a_velocity():
     assert np.mean(SPC(half_life=500).fit(X).labels_ == -1) < 0.02
 
 
+@pytest.mark.parametrize("last", [700, 800])
+def test_rows_before_a_leap_are_labelled_where_they_were(last):
+    """The origin stops where all clusters leap; what it did before is not taken back."""
+    scores = []
+    for seed in range(4):
+        X, y = at_rest(6000 + last, seed, PLACES / 2.0)
+        X[:, 0] += 0.02 * np.arange(len(X))
+        X[6000:, 1] += 60.0
+        labels = SPC(half_life=500).partial_fit(X[:5000]).partial_fit(X[5000:]).labels_
+        scores.append(score(y[5700:6000], labels[700:1000]))
+        assert np.mean(labels[700:1000] == -1) < 0.05
+    assert np.mean(scores) > 0.8
+
+
 @pytest.mark.parametrize("gap", [500.0, 1000.0, 5000.0])
 def test_rows_before_a_silence_are_no_outliers(gap):
     X, y = drifting(7010)
@@ -124,6 +138,19 @@ def test_a_merged_origin_has_the_velocity_that_was_measured():
     assert not velocity_of(unknown).any()
     merged = merge_all([known, unknown], when="later")
     np.testing.assert_allclose(velocity_of(merged), velocity_of(known), rtol=1e-9)
+
+
+@pytest.mark.parametrize("speed", [0.005, 0.01, 0.02])
+def test_a_merged_origin_goes_on_at_its_velocity(speed):
+    """The window after the merge begins with the clusters, not with all points as one."""
+    X, _ = at_rest(12_000, places=1.5 * PLACES)
+    X[:, 0] += speed * np.arange(len(X))
+    first, second = (SPC(half_life=500).fit(part) for part in (X[:4000], X[4000:8000]))
+    model = merge_all([first, second], when="later")
+    assert model._stream.structures.groups == 4
+    for start in range(8000, 12_000, 200):
+        model.partial_fit(X[start : start + 200])
+        assert velocity_of(model)[0] == pytest.approx(speed, rel=0.2)
 
 
 @pytest.mark.parametrize("timed", [False, True])

@@ -33,8 +33,8 @@ def renew(state):
         shift = float(np.mean(np.abs(np.log(np.diag(state.A) / before))))
         if state.half_life is not None and len(state.S) > 2:
             assign_clusters(state, shift)
-            for s in state.S if ended else []:
-                s.group = s.cluster
+        for s in state.S if ended else []:
+            s.group = s.cluster
         if state.recent:
             state.median = 0.99 * np.median(state.recent[-max(n, FEWEST) :])
             state.rare = 1.01 * usual_distance(state)

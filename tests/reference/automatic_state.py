@@ -77,8 +77,13 @@ class State:
         """Squared distance in the metric."""
         return float(np.sum((self.A @ a.mean - self.A @ b.mean) ** 2))
 
+    def weight(self, a, b):
+        """What the squared distance of two structures counts in their cost."""
+        half = a.mass * b.mass / (a.mass + b.mass)
+        return half * (np.sqrt(half) if self.half_life is None else half)
+
     def cost(self, a, b):
-        return (a.mass * b.mass / (a.mass + b.mass)) ** 2 * self.square(a, b)
+        return self.weight(a, b) * self.square(a, b)
 
     def kept(self, scatter):
         return np.diag(np.diag(scatter)) if self.diagonal else scatter
@@ -98,6 +103,6 @@ class State:
         """The same of two costs, each with its pair of structures, given the error of distances."""
         allowed = 0.0
         for cost, a, b in (first, second):
-            weight = a.mass * b.mass / (a.mass + b.mass)
-            allowed += weight * error * (2.0 * np.sqrt(cost) + weight * error)
+            weight = self.weight(a, b)
+            allowed += weight * error * (2.0 * np.sqrt(cost / weight) + error)
         self.note(first[0], second[0], allowed)

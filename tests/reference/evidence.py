@@ -29,8 +29,7 @@ def clusters_by_evidence(z, mass, covariance, *, fades, weighted):
     limit = usual = np.sqrt(2.0 * np.log(TRIALS * k))
     if z.shape[1] > RESOLVED and fades and not weighted:
         limit = OF_FEW
-    rings = fades and z.shape[1] <= RESOLVED
-    labels = merged_until_separate(labels, z, mass, covariance, border, limit, rings=rings)
+    labels = merged_until_separate(labels, z, mass, covariance, border, limit)
     if z.shape[1] > RESOLVED:
         labels = divided_by_halves(labels, z, mass, covariance, limit)
         return labels if fades else divided_into_parts(labels, z, mass, covariance, usual)
@@ -52,7 +51,6 @@ def clusters_by_evidence(z, mass, covariance, *, fades, weighted):
         fades=fades,
         strays=False,
         weighted=weighted,
-        rings=rings,
     )
 
 
@@ -68,7 +66,6 @@ def merged_until_separate(
     fades=False,
     strays=True,
     weighted=False,
-    rings=False,
 ):
     """Merge the least separate two groups, or call one a stray, until all are separate."""
     labels, d = labels.copy(), z.shape[1]
@@ -90,7 +87,7 @@ def merged_until_separate(
         by_line = on_line > limit and share_on_line < (shallow if d > RESOLVED else DEEP)
         if d == 1:
             return np.inf if by_line else on_line, share_on_line
-        inside = not rings or share <= GAP or border.fullness(labels, a, b) >= INSIDE
+        inside = d > RESOLVED or share <= GAP or border.fullness(labels, a, b) >= INSIDE
         by_line = by_line and (d > RESOLVED or share < DEEP) and inside
         on_border = not fades and ratio > limit and share < OPEN and inside
         together = fades and not weighted and np.hypot(ratio, on_line) > TOGETHER

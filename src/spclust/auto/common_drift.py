@@ -9,10 +9,10 @@ or a unit of time. The velocity is found by regression. In each cluster the plac
 regressed on their times of arrival (`add_arrival`). A silence counts for a half-life at most: for
 longer the origin does not move on, because nothing is known of the clusters then. Strange points
 have no part in it. Nor have clusters that begin far away, because a leap is no motion: a point that
-is far from home founds a structure without a group, and points near such structures are left out
-until the window ends. A window of arrivals ends at the first renewal at which the mean slope of all
-clusters is precise enough (`follow_drift`). As long as the slopes of several windows agree, up to
-chance, they are averaged. The origin takes this velocity if
+is far from home has no group, nor has the structure that it founds, and points near such structures
+are left out until the window ends. A window of arrivals ends at the first renewal at which the mean
+slope of all clusters is precise enough (`follow_drift`). As long as the slopes of several windows
+agree, up to chance, they are averaged. The origin takes this velocity if
 
 - at least two windows agree, or it moves already;
 - it is larger than chance explains; and
@@ -44,10 +44,10 @@ _BY_CHANCE = 1e-4  # probability of a slope as large, or as different, that says
 _PRECISE = 0.3  # standard error of a slope, in deviations of a cluster per time that is remembered
 _ALIKE = 10.0  # times the squares of how clusters differ, at most what they have in common
 FEWEST_WINDOWS = 2  # that agree before the origin begins to move
-_SLOW = 0.3  # deviations around the slopes, by which clusters move with a point, at most
+_SLOW = 0.3  # deviations around its slope, by which a cluster moves on with a point, at most
 _HEAVY = 0.5  # of the mean mass of structures
 FAR = 4.0**2  # times `home_rare`, squares of distances: farther from home, a leap
-_IN_GROUPS = 0.5  # of all mass, that groups have at least while the origin moves
+_IN_GROUPS = 0.5  # of all mass, that groups have at least: if not, what was measured is gone
 NO_GROUP = -1
 _OF_WINDOW = (
     "arrivals",
@@ -117,18 +117,21 @@ def is_at_rest(s: AutomaticStructures) -> bool:
     return not s.velocity.any() and s.agreeing != 1
 
 
-def follow_drift(s: AutomaticStructures) -> bool:
-    """Follow the drift at a renewal; True if a window has ended. Modified in place: s."""
-    now = s.drift_clock
+def follow_drift(s: AutomaticStructures) -> float | None:
+    """Follow the drift at a renewal: since when the velocity counts, by `drift_clock`.
+
+    None if no window has ended. Modified in place: s.
+    """
+    now, began = s.drift_clock, s.window_began
     if are_gone(s):
         begin_window(s, now)
         stop_origin(s)
-        return True
+        return now
     groups = s.arrival_squares > 0.0
-    squares, window = s.arrival_squares[groups], now - s.window_began
+    squares, window = s.arrival_squares[groups], now - began
     remembered = s.half_life / np.log(2.0)
     if not remembered <= _PRECISE * np.sqrt(squares.sum()) < np.inf:
-        return False
+        return None
     with np.errstate(over="ignore", invalid="ignore"):  # such numbers decide for rest
         slopes = s.arrival_motion[groups] / squares[:, np.newaxis]
         slopes[~np.isfinite(slopes)] = 0.0
@@ -139,7 +142,7 @@ def follow_drift(s: AutomaticStructures) -> bool:
             age = np.clip(now - s.time[: s.live], 0.0, min(window, LONGEST_TIME))
             s.mean[: s.live] += age[:, np.newaxis] * (velocity - s.velocity)
             s.velocity[:] = velocity
-    return True
+    return began
 
 
 def is_slow(s: AutomaticStructures, slopes: Floats, groups: Booleans, window: float) -> Booleans:

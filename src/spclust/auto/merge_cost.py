@@ -1,9 +1,12 @@
 """The cost of merging two structures, and which pair costs least.
 
-    cost = (M1 M2 / (M1 + M2))^2 |z1 - z2|^2
+    cost = (M1 M2 / (M1 + M2))^p |z1 - z2|^2
 
 is the squared distance in the metric, weighted by mass: light structures are merged before heavy
-ones. When masses fade, all costs change by one factor, and their order stays. Of each structure the
+ones. With a half-life p is 2. Without one it is 1.5: masses only grow, and with 2 the first heavy
+structures would never be merged, so that a cluster that begins later would get only a few.
+
+When masses fade, all costs change by one factor, and their order stays. Of each structure the
 smallest cost (`least`) is kept, and with whom it is (`partner`). All others are computed again when
 they are needed, which is rare: to keep them takes longer. Of equal costs the one of the oldest
 structures counts (E12).
@@ -20,6 +23,7 @@ from spclust.numerics.eight import (
     equal_bits,
     first_bit,
     load,
+    root_of,
     same,
     store,
 )
@@ -29,10 +33,10 @@ from spclust.state.structures import POINT
 
 
 @part
-def merge_costs(mass1: Eight, mass2: Eight, squares: Eight) -> Eight:
-    """Costs of eight pairs, of masses and of squared distances."""
+def merge_costs(mass1: Eight, mass2: Eight, squares: Eight, fades: bool) -> Eight:
+    """Costs of eight pairs, of masses, which fade or not, and of squared distances."""
     half = mass1 * mass2 / (mass1 + mass2)
-    return half * half * squares
+    return half * (half if fades else root_of(half)) * squares
 
 
 @part
@@ -68,12 +72,13 @@ def refresh_costs(slot: int, s: AutomaticStructures) -> None:
 def write_costs(slot: int, row: Floats, s: AutomaticStructures) -> None:
     """Write the costs of a structure with all others to a row (n,). Modified in place: row."""
     mass, own, lane = same(s.mass[slot]), s.z[slot // LANES], slot % LANES
+    fades = s.half_life < np.inf
     for b in range((s.live + LANES - 1) // LANES):
         q, block = same(0.0), s.z[b]
         for c in range(s.d):
             offset = load(block, c) - own[c, lane]
             q += offset * offset
-        store(merge_costs(mass, load(s.mass, b * LANES), q), row, b * LANES)
+        store(merge_costs(mass, load(s.mass, b * LANES), q, fades), row, b * LANES)
     row[slot] = np.inf
 
 

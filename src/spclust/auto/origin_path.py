@@ -3,8 +3,10 @@
 A batch may be long, and the velocity of the origin changes at renewals. Then structures go to where
 they would be if the origin had had the new velocity since the window of the drift began. So do the
 rows: a piece of the path begins where that window began, and takes the place of what came later.
+Where all clusters have gone, the origin stops at that moment: what it did before stays.
 """
 
+from bisect import bisect_left
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -25,8 +27,8 @@ class OriginPath(NamedTuple):
         return cls((-np.inf,), (s.velocity.copy(),))
 
     def turned(self, began: float, velocity: Floats) -> Self:
-        """The path after a renewal: it has another velocity since its window began."""
-        kept = sum(earlier < began for earlier in self.began)
+        """The path after a renewal: it has another velocity since some moment before."""
+        kept = bisect_left(self.began, began)
         return type(self)((*self.began[:kept], began), (*self.velocity[:kept], velocity.copy()))
 
     @property
@@ -59,7 +61,7 @@ def arrivals_of(
     learnt = np.ones(rows, dtype=np.bool_) if weights is None else weights > 0.0
     if t is None:
         until: Floats = learnt.cumsum() - float(learnt.sum())
-        return s.drift_clock + until
+        return s.drift_clock + until * min(1.0, s.half_life)
     if not learnt.any():
         return np.full(rows, s.drift_clock)
     with np.errstate(over="ignore"):

@@ -21,7 +21,13 @@ from spclust.auto.home import (
     write_coordinates,
     write_distances,
 )
-from spclust.auto.merge_cost import cheapest_pair, connect_point, merge_costs, refresh_costs
+from spclust.auto.merge_cost import (
+    cheapest_pair,
+    connect_point,
+    measure_costs,
+    merge_costs,
+    refresh_costs,
+)
 from spclust.auto.moments import add_moments, add_point, write_point
 from spclust.auto.removal import leave_cluster, remove_forgotten, restart_clocks
 from spclust.jit.decorators import outlined, part
@@ -179,12 +185,12 @@ def divide_masses(s: AutomaticStructures) -> None:
     s.point_mass *= factor
     for i in range(s.live):
         s.mass[i] = max(s.mass[i] * factor, _LEAST_MASS)
-        s.least[i] *= factor * factor
         for r in range(s.rows):
             for c in range(s.d):
                 s.scatter[i, r, c] *= factor
     for k in range(s.clusters):
         s.cluster_mass[k] = max(s.cluster_mass[k] * factor, _LEAST_MASS)
+    measure_costs(s)  # those of masses that are kept from 0 have not changed by the same factor
 
 
 @part
@@ -193,8 +199,9 @@ def measure_point(s: AutomaticStructures) -> None:
     into_metric(s.point, s.point_z, s)
     write_distances(s.point_z, s.point_distance, s)
     mass, distance, cost = same(s.point_mass), s.point_distance, s.point_cost
+    fades = s.half_life < np.inf
     for b in range(0, s.live, LANES):
-        store(merge_costs(mass, load(s.mass, b), load(distance, b)), cost, b)
+        store(merge_costs(mass, load(s.mass, b), load(distance, b), fades), cost, b)
     s.measured += s.live
 
 

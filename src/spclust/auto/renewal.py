@@ -12,6 +12,8 @@ farther from home than 95 % of those before, or four fifths nearer than half of 
 (`point_update.forget`).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from spclust.array_types import Floats, Integers
@@ -32,6 +34,15 @@ _SAME = 0.95  # of the mass, whose clusters have to stay the same
 _APART = 0.01  # distances from home tie where they are a reach: a share beyond which they differ
 _FULL = 0.5  # of all points, of which fewer are remembered when memory is full
 _MEMORY = 0.5  # of the points that are remembered may come between two renewals of the metric
+
+
+class Renewal(NamedTuple):
+    """What a renewal has found."""
+
+    clusters: Integers | None  # (k,) of the structure in each slot, -1 for strays; None: not read
+    turned: (
+        float | None
+    )  # `drift_clock` since when the velocity counts; None if no window has ended
 
 
 def learn_units(s: AutomaticStructures, x: Floats) -> None:
@@ -62,15 +73,12 @@ def set_dues(s: AutomaticStructures) -> None:
         s.metric_due = max(seen + wait, later)
 
 
-def renew(s: AutomaticStructures) -> Integers | None:
-    """Remove what is forgotten; fit the metric; assign clusters. Modified in place: s.
-
-    Returns the cluster (k,) of the structure in each slot, -1 for strays; None if none was read.
-    """
-    fades, labels, ended = s.half_life < np.inf, None, False
+def renew(s: AutomaticStructures) -> Renewal:
+    """Remove what is forgotten; fit the metric; assign clusters. Modified in place: s."""
+    fades, labels, turned = s.half_life < np.inf, None, None
     if fades:
         remove_from(s.memory)
-        ended = follow_drift(s)
+        turned = follow_drift(s)
     before = scales_of(s)
     measure(s)
     if fades and s.live > 2:
@@ -79,14 +87,14 @@ def renew(s: AutomaticStructures) -> Integers | None:
         same = agreement(s.cluster[: s.live], labels, s.mass[: s.live]) >= _SAME
         s.calm = min(2 * s.calm, CALMEST) if changed < _NEARLY and same and is_at_rest(s) else 1
         assign(s, labels)
-        if ended:
-            regroup(s)
+    if turned is not None:
+        regroup(s)
     s.near = s.strange = 0
     if s.seen > 2:
         s.home_median = latest_median(s) * (1.0 - _APART)
         s.home_rare = quantiles(s, s.recents)[1] * (1.0 + _APART)
     set_dues(s)
-    return labels
+    return Renewal(labels, turned)
 
 
 def scales_of(s: AutomaticStructures) -> Floats:

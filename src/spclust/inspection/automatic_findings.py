@@ -6,6 +6,7 @@ import numpy as np
 
 from spclust.array_types import Floats
 from spclust.auto.clusters.bootstrap import stability
+from spclust.auto.clusters.evidence import variances_in_metric
 from spclust.inspection.findings import STRUCTURES_FOR_EACH, Evidence, Finding, number
 from spclust.stream.automatic_stream import AutomaticStream
 
@@ -13,6 +14,8 @@ _STABLE = 0.8  # of the mass, in the same clusters: most development sets below 
 _REMEMBERED = 8.0  # points of a cluster: with fewer it is gone after three half-lives
 _SHOWN = 3  # features of a place
 _OLD = 3.0  # half-lives, after which a cluster is not new any more
+_COARSE, _HEAVY = 4.0, 2.0  # times the usual variance, and mass, of structures
+_MUCH = 0.1  # of the points
 
 
 def too_few(e: Evidence) -> Iterator[Finding]:
@@ -48,6 +51,25 @@ def unstable(e: Evidence) -> Iterator[Finding]:
             "the same kind, by a bootstrap over the structures: do not rely on the number of "
             f"clusters; learn more points, raise n_structures, to about {2 * e.n}, or set "
             "n_clusters.",
+        )
+
+
+def coarse(e: Evidence) -> Iterator[Finding]:
+    """Much of the data in a few wide structures: what is inside of them is not seen."""
+    if not isinstance(e.stream, AutomaticStream):
+        return
+    s, order = e.stream.structures, e.stream.order()
+    variance, mass = variances_in_metric(s)[order], s.mass[order]
+    usual = float(np.median(variance[mass >= 0.5 * mass.mean()]))
+    wide = (variance > _COARSE * usual) & (mass > _HEAVY * mass.mean())
+    share = mass[wide].sum() / mass.sum()
+    if usual > 0.0 and share > _MUCH:
+        yield Finding(
+            "coarse",
+            f"{share:.0%} of the points are in {wide.sum()} of {e.k} structures, which are much "
+            f"wider than most, around {_place(np.average(e.mean[wide], axis=0), e)}: clusters in "
+            "there cannot be told apart. They may have begun late: set half_life, if the stream "
+            f"changes, or shuffle the rows, or raise n_structures, to about {2 * e.n}.",
         )
 
 

@@ -5,7 +5,13 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from spclust.array_types import Integers
-from spclust.inspection.automatic_findings import hardly_remembered, in_one, too_few, unstable
+from spclust.inspection.automatic_findings import (
+    coarse,
+    hardly_remembered,
+    in_one,
+    too_few,
+    unstable,
+)
 from spclust.inspection.findings import Evidence, Finding, number
 from spclust.stream.mode import AnyStream
 
@@ -35,7 +41,7 @@ def findings(
     checks = () if stream.automatic else _SCALE
     checks += (too_few, in_one) if stream.automatic else _CUT
     found = [one for check in checks for one in check(seen)][:1]
-    found += [*unstable(seen), *hardly_remembered(seen), *_forgotten(seen)]
+    found += [*unstable(seen), *coarse(seen), *hardly_remembered(seen), *_forgotten(seen)]
     return found or list(_one_holds_all(seen))
 
 

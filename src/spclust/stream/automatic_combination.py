@@ -5,7 +5,8 @@ old: the last point of each has the mass of a point; with time stamps each fades
 stamp of all. Of streams that came one after another, the earlier ones fade for as many points, or
 for as long, as the later ones have learnt; and their structures move on as they did, for a
 half-life at most. Masses are then in units of the mean weight of all. The origin goes on with the
-mean velocity of those streams that have measured one, and a new window of its drift begins.
+mean velocity of those streams that have measured one, and a new window of its drift begins, with
+the clusters of all of them.
 """
 
 from collections.abc import Sequence
@@ -13,12 +14,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from spclust.array_types import Floats
-from spclust.auto.common_drift import FEWEST_WINDOWS
+from spclust.auto.clusters.evidence import clusters_of
+from spclust.auto.common_drift import FEWEST_WINDOWS, regroup
 from spclust.auto.home import last_distances
 from spclust.auto.merge_cost import refresh_costs
 from spclust.auto.point_update import merge
 from spclust.auto.removal import vacate
-from spclust.auto.renewal import measure, remove_from, set_dues
+from spclust.auto.renewal import assign, measure, remove_from, set_dues
 from spclust.jit.decorators import kernel
 from spclust.numerics.smallest import first_smallest
 from spclust.parameters import Params
@@ -53,6 +55,9 @@ def combined_automatically(
     if wide.n_structures > params.n_structures:
         s = gathered([s], params, concurrent)
     measure(s)
+    if s.half_life < np.inf and s.live > 2:
+        assign(s, clusters_of(s))
+        regroup(s)
     set_dues(s)
     return s
 

@@ -83,7 +83,7 @@ class AutomaticStream(AutomaticQuery):
         """One stream of several with the same parameters, at the same time or one after another."""
         states = [stream.structures for stream in streams]
         combined = combined_automatically(states, params, concurrent)
-        # Labels of the others mean other clusters; and all are one until the next renewal.
+        # Labels of the others mean other clusters, and their clusters are others now.
         reading = streams[0].reading._replace(of_cluster=NO_POSITIONS)
         return cls.of(params, combined, reading)
 
@@ -191,9 +191,10 @@ class AutomaticStream(AutomaticQuery):
         `before` is the same state, not renewed.
         """
         s = self.structures
-        clusters = renew(s)
-        if self.path is not None and not np.array_equal(before.velocity, s.velocity):
-            self.path = self.path.turned(before.window_began, s.velocity)
+        clusters, turned = renew(s)
+        changed = not np.array_equal(before.velocity, s.velocity)
+        if self.path is not None and turned is not None and changed:
+            self.path = self.path.turned(turned, s.velocity)
         self._clustering = None
         if clusters is not None:
             read_as = s.seen, self.told is None  # where masses fade there are no parts

@@ -35,13 +35,14 @@ NOTHING_REMEMBERED = Remembered(
 )
 
 
-def cheapest_partners(ids: Integers, weight: Floats, squares: Floats) -> Integers:
+def cheapest_partners(ids: Integers, weight: Floats, squares: Floats, *, fades: bool) -> Integers:
     """Ids (k, p) of the structures that each costs least to merge with, cheapest first.
 
-    Of structures with weights (k,) at squared distances (k, k): see `auto.merge_cost`.
+    Of structures with weights (k,), which fade or not, at squared distances (k, k): see
+    `auto.merge_cost`.
     """
     half = weight[:, np.newaxis] * weight / (weight[:, np.newaxis] + weight)
-    cost = half * half * squares
+    cost = half * (half if fades else np.sqrt(half)) * squares
     np.fill_diagonal(cost, np.inf)
     many = min(_PARTNERS, ids.size - 1)
     partners: Integers = ids[np.argsort(cost, axis=1, kind="stable")[:, :many]]

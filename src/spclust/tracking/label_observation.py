@@ -55,7 +55,7 @@ def observe_labels(
         placed = placement(s, order, z, recent)
         parts = divided(clusters, descent, told, recent, placed)
         clusters = without_strays(with_parts(clusters, parts, recent, squares), descent, told)
-    partners = cheapest_partners(ids, weight, squares)
+    partners = cheapest_partners(ids, weight, squares, fades=s.half_life < np.inf)
     with np.errstate(over="ignore"):
         variance = np.minimum((stream.deviations() ** 2).mean(axis=1), np.finfo(float).max)
     remembered = Remembered(ids, descent, count, recent, partners)

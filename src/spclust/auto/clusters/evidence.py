@@ -108,8 +108,7 @@ def separate_groups(placed: Placement, proposed: Integers, fades: bool, closely:
     shapes = kernel_shapes(_WIDTH * local, variance, d)
     across = proposed[edges[:, 0]] != proposed[edges[:, 1]]
     field = field_of(squares, mass, shapes, edges[across])
-    by_centres = fades and d <= RESOLVED
-    rules = Rules(limit, True, 0.0, True, np.inf, by_centres)
+    rules = Rules(limit, True, 0.0, True, np.inf)
     labels = merge_groups(proposed, placed, field, rules)
     if d > RESOLVED:
         return divide_by_halves(labels, placed, limit, SHALLOW)
@@ -121,7 +120,7 @@ def separate_groups(placed: Placement, proposed: Integers, fades: bool, closely:
     field = field_of(squares, mass, shapes, edges[inside])
     # With a half-life, the remains of clusters that have changed are peaks, too.
     together = _TOGETHER if closely else np.inf
-    rules = Rules(limit, not fades, _CHOSEN, False, together, by_centres)
+    rules = Rules(limit, not fades, _CHOSEN, False, together)
     return merge_groups(basins(field, labels), placed, field, rules)
 
 

@@ -3,8 +3,8 @@
 The border (`border`) comes first: it says how separate two groups are at least. The line through
 their centres (`separation`) finds the shallowest valleys, because it uses all points of both. If
 masses fade, few points are remembered; then both count together, where they are about the same
-place (`is_direct`). And then a ring has thin places by chance: parts of it, whose centres are
-empty, are separate only if there is a gap between them (`are_dense`).
+place (`is_direct`). A ring has thin places by chance: in few dimensions parts of it, whose centres
+are empty, are separate only if there is a gap between them (`are_dense`).
 """
 
 from typing import NamedTuple
@@ -49,7 +49,6 @@ class Rules(NamedTuple):
     by_chance: float  # standard deviations that a valley along the border has by chance
     strays: bool  # True if a light group that is apart is a stray
     together: float  # limit of line and border together
-    by_centres: bool  # True if the centres of two groups must be dense, unless a gap is between
 
 
 @allocating
@@ -67,14 +66,15 @@ def judge_border(
 
     And the density of its densest passage, as a share of the lower peak, and that passage.
     """
+    d = placed.z.shape[1]
     peak = lower_peak(a, b, labels, field.density)
     border, share, passage = border_separation(
         peak, first, after, placed.mass, field, rules.by_chance
     )
-    if placed.z.shape[1] == 1:  # the border is a place on the line, which decides
+    if d == 1:  # the border is a place on the line, which decides
         return 0.0, share, passage
     apart = rules.by_border and border > rules.limit and share < _OPEN
-    if apart and rules.by_centres and share > _GAP:
+    if apart and d <= RESOLVED and share > _GAP:
         apart = are_dense(a, b, _INSIDE, labels, placed, field)
     if apart:
         return np.inf, share, passage
@@ -106,7 +106,7 @@ def judge_line(
     if d == 1:
         return np.inf if by_line else line, line_share
     by_line &= d > RESOLVED or open_share < DEEP
-    if by_line and rules.by_centres and open_share > _GAP:
+    if by_line and d <= RESOLVED and open_share > _GAP:
         by_line = are_dense(a, b, _INSIDE, labels, placed, field)
     together = np.sqrt(border * border + line * line) > rules.together
     if together and max(open_share, line_share) < _CLEAR:
