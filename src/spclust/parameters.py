@@ -6,9 +6,10 @@ Every interface reads this table: the scikit-learn estimators, River, the comman
 import math
 import sys
 from collections.abc import Mapping
-from datetime import timedelta
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
+
+from spclust.durations import duration_seconds
 
 
 class Parameter(NamedTuple):
@@ -48,8 +49,9 @@ class Parameter(NamedTuple):
             return self.optional
         if isinstance(value, str):
             return value in self.words
-        if self.duration and isinstance(value, timedelta):
-            return value > timedelta(0)
+        seconds = duration_seconds(value)
+        if seconds is not None:
+            return self.duration and 0.0 < seconds < math.inf
         if self.kind is str or isinstance(value, bool) or not isinstance(value, self.kind):
             return False
         try:
@@ -255,13 +257,6 @@ def exponent_of(m: float) -> float:
     nearest = round(2.0 * p) / 2.0
     rounding_error = 4.0 * sys.float_info.epsilon * p / (m - 1.0)
     return nearest if 0.0 < nearest < 50.0 and abs(p - nearest) <= rounding_error else p
-
-
-def half_life_number(half_life: float | timedelta | None) -> float:
-    """The half-life as a number: seconds of a timedelta, infinity for None."""
-    if half_life is None:
-        return math.inf
-    return half_life.total_seconds() if isinstance(half_life, timedelta) else float(half_life)
 
 
 def decay_from_half_life(points: float) -> float:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from spclust.durations import half_life_number
 from spclust.estimators.fitted import Fitted, outlying
 from spclust.estimators.input_checks import checked_rows, features_kept_on_failure
 from spclust.estimators.last_batch import (
@@ -15,13 +16,12 @@ from spclust.estimators.last_batch import (
     threads,
 )
 from spclust.estimators.sample_weights import checked_weights, without_weightless
-from spclust.estimators.times import checked_times
+from spclust.estimators.times import checked_times, refuse_duration
 from spclust.jit import notice
 from spclust.parameters import (
     FIXED,
     Params,
     exponent_of,
-    half_life_number,
     is_automatic,
     resolved_outlier_nlt,
     resolved_structures,
@@ -90,6 +90,8 @@ def fit(
         learnt, columns = rows, dict[str, Any]()
         if t is not None or last_time is not None:
             columns["t"] = checked_times(t, len(rows), last_time, new=new)
+        else:
+            refuse_duration(model.half_life, new=new)
         if sample_weight is not None:
             columns["weights"] = checked_weights(model, sample_weight, len(rows), new=new)
         of_all_rows = columns

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from spclust.array_types import Integers
+from spclust.durations import duration_seconds, half_life_number
 from spclust.estimators.fitted import Fitted
 from spclust.estimators.last_batch import (
     INTERRUPTED,
@@ -134,11 +135,13 @@ def restored(cls: Any, data: bytes, max_bytes: int | None = None) -> Any:
         raise RefusedError(str(error).rstrip(".")) from None
     of_state = {name: array for name, array in arrays.items() if name not in OF_LAST_BATCH}
     stream = saved_stream(built_with, header.get("state"), of_state, max_bytes)
-    if isinstance(stream, AutomaticStream):
-        stream.told = params.get("n_clusters")
     last, first = _last_batch(header, arrays, stream)
     if last.nlt is not None:
         last = last._replace(measure=outlier_measure(model))
+    if isinstance(stream, AutomaticStream):
+        stream.told = params.get("n_clusters")
+        if stream.clock is None and duration_seconds(model.half_life) is not None:
+            model.half_life = half_life_number(model.half_life)  # earlier versions took it as that
     _note_features(model, header, stream)
     model._fitted = Fitted(stream, _tracker(header, stream), last, first, built_with)
     return model

@@ -1,14 +1,13 @@
 """SPC as an outlier detector by scikit-learn's conventions: outliers are typical nowhere."""
 
 from copy import deepcopy
-from datetime import timedelta
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from spclust.array_types import Floats, Integers, Rows
+from spclust.array_types import Floats, HalfLife, Integers, Rows
 from spclust.estimators.fitted_estimator import AccessSlot
 from spclust.estimators.input_checks import checked_rows, features_kept_on_failure
 from spclust.estimators.last_batch import threads
@@ -99,7 +98,7 @@ class SPCOutlierDetector(AccessSlot, OutlierMixin, BaseEstimator):  # type: igno
         self,
         n_structures: int | str = _DEFAULTS["n_structures"],
         *,
-        half_life: float | timedelta | None = _DEFAULTS["half_life"],
+        half_life: HalfLife = _DEFAULTS["half_life"],
         m: float = _DEFAULTS["m"],
         gamma: float = _DEFAULTS["gamma"],
         beta: float = _DEFAULTS["beta"],

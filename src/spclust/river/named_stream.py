@@ -11,7 +11,6 @@ import numpy as np
 from spclust.algorithm.kernels import can_follow
 from spclust.array_types import Floats, Integers
 from spclust.estimators.fit import new_stream
-from spclust.estimators.times import checked_times
 from spclust.parameters import NOVEL_NLT, Params
 from spclust.river.feature_values import Name, in_order, observed_values
 from spclust.stream.access import Access
@@ -109,11 +108,6 @@ class NamedStream:
             row = (completed_by_heaviest if only_new else completed)(known.stream, row)
         known.learn_rows(row[np.newaxis], times)
         return known
-
-    def times(self, t: Any, rows: int) -> Floats | None:
-        """Check the time stamps of the next points, and return them as (rows,), or None."""
-        stream = self.stream
-        return checked_times(t, rows, stream.clock, new=stream.seen == 0)
 
     def learn_rows(self, rows: Floats, times: Floats | None) -> None:
         """Learn rows (n, d) without missing features, with time stamps (n,) or without."""
