@@ -6,10 +6,11 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
-_SECONDS: dict[str, Fraction] = {
-    **{"W": Fraction(604_800), "D": Fraction(86_400), "h": Fraction(3600), "m": Fraction(60)},
-    **{f"{prefix}s": Fraction(1, 1000**i) for i, prefix in enumerate(["", *"munpfa"])},
-}  # of the units of NumPy; years and months have no fixed length
+# Of the units of NumPy, but for years and months, which have no fixed length.
+_SECONDS = {
+    name: Fraction(seconds)
+    for name, seconds in (("W", 604_800), ("D", 86_400), ("h", 3600), ("m", 60), ("s", 1))
+} | {f"{prefix}s": Fraction(1, 1000**power) for power, prefix in enumerate("munpfa", start=1)}
 
 
 def duration_seconds(value: Any) -> float | None:
