@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 
-from spclust.array_types import Floats
+from spclust.array_types import Floats, Names
 from spclust.estimators import queries
 from spclust.estimators.sample_weights import as_weights
 
@@ -26,6 +26,21 @@ class ClusterTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     def transform(self, X: Any) -> Floats:
         """Typicality (n, n_clusters_) of each row of X (n, d) in each cluster: see `typicality`."""
         return queries.typicality(self, X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Names:
+        """Names (n_clusters_,) of the columns of `transform`, by label.
+
+        With the labels 1 and 2 in `cluster_labels_` they are "spc1" and "spc2": a name means the
+        same cluster for as long as its label lasts.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default None
+            If given, the names of the features that were learnt.
+        """
+        super().get_feature_names_out(input_features)  # which checks `input_features`
+        prefix = type(self).__name__.lower()
+        return np.array([f"{prefix}{label}" for label in self.cluster_labels_], dtype=object)
 
     def score(self, X: Any, y: object = None, sample_weight: Any = None) -> float:
         """Mean log typicality of the rows of X (n, d): at most 0, higher is more typical.
