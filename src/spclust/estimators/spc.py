@@ -272,7 +272,8 @@ class SPC(ClusterTransform, FittedEstimator):
     def watch(self, batches: Iterable[Any]) -> Iterator[ClusterEvent]:
         """Learn batches of what `partial_fit` accepts, perhaps without an end; yield their events.
 
-        Of each batch at most the last thousand are yielded, which is as many as are kept.
+        A batch with time stamps is a pair (X, t). Of each batch at most the last thousand events
+        are yielded, which is as many as are kept.
         """
         return queries.watch(self, batches)
 
