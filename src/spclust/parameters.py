@@ -85,7 +85,7 @@ TABLE: dict[str, Parameter] = {
     ),
     "n_clusters": Parameter(
         "", None, Integral, 1, 1_000_000, "both",
-        "number of clusters; None finds it, too",
+        "number of clusters, at most n_structures; None finds it, too",
         optional=True,
     ),
     "m": Parameter(
@@ -200,6 +200,17 @@ def validate_model(model: Any) -> None:
     values = {name: v for name, v in model.get_params(deep=False).items() if name in known}
     validate(values, type(model).__name__)
     validate_mode({"scale": model.scale, **values}, type(model).__name__)
+    most = resolved_structures(model.n_structures, model.scale)
+    validate_told(values.get("n_clusters"), most, type(model).__name__)
+
+
+def validate_told(n_clusters: int | None, n_structures: int, owner: str) -> None:
+    """Raise a ValueError if there are to be more clusters than structures."""
+    if n_clusters is not None and n_clusters > n_structures:
+        raise ValueError(
+            f"n_clusters of {owner} must not exceed n_structures, {n_structures}, but is "
+            f"{n_clusters!r}: raise n_structures, or tell fewer clusters."
+        )
 
 
 def is_automatic(scale: Any) -> bool:

@@ -18,7 +18,7 @@ from spclust.estimators.last_batch import (
     outlier_measure,
     threads,
 )
-from spclust.parameters import FIXED, validate_model
+from spclust.parameters import DEFAULTS, FIXED, TABLE, resolved_structures, validate_model
 from spclust.persistence.atomic_file import AnyPath, write_whole
 from spclust.persistence.container import (
     Array,
@@ -122,7 +122,7 @@ def restored(cls: Any, data: bytes, max_bytes: int | None = None) -> Any:
     params, built_with = _values(header, "parameters"), _values(header, "built_with")
     names = cls._get_param_names()
     unknown = set(params) - set(names)
-    model = None if unknown else cls(**params)
+    model = None if unknown else cls(**_told_at_most(params))
     unknown |= set(built_with) - set(FIXED)
     if model is None or unknown:
         raise RefusedError(f"{cls.__name__} has no parameter {min(unknown)!r:.60}")
@@ -139,7 +139,7 @@ def restored(cls: Any, data: bytes, max_bytes: int | None = None) -> Any:
     if last.nlt is not None:
         last = last._replace(measure=outlier_measure(model))
     if isinstance(stream, AutomaticStream):
-        stream.told = params.get("n_clusters")
+        stream.told = getattr(model, "n_clusters", None)
         if stream.clock is None and duration_seconds(model.half_life) is not None:
             model.half_life = half_life_number(model.half_life)  # earlier versions took it as that
     _note_features(model, header, stream)
@@ -157,6 +157,15 @@ def _values(header: Mapping[str, Any], name: str) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise RefusedError(f"its header has no {name}")
     return {key: unplain(value) for key, value in values.items()}
+
+
+def _told_at_most(params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters without more clusters than structures, of which earlier versions found all."""
+    told, n = params.get("n_clusters"), params.get("n_structures", DEFAULTS["n_structures"])
+    if type(told) is not int or not TABLE["n_structures"].admits(n):
+        return params
+    most = resolved_structures(n, params.get("scale", DEFAULTS["scale"]))
+    return {**params, "n_clusters": min(told, most)}
 
 
 def _last_batch(

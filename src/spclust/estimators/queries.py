@@ -14,7 +14,13 @@ from spclust.estimators.last_batch import outlier_measure, threads
 from spclust.inspection.description import description
 from spclust.inspection.diagnosis import findings
 from spclust.inspection.findings import Finding
-from spclust.parameters import EPS_OF_THE_PAPER, is_automatic, resolved_outlier_nlt, validate
+from spclust.parameters import (
+    EPS_OF_THE_PAPER,
+    is_automatic,
+    resolved_outlier_nlt,
+    validate,
+    validate_told,
+)
 from spclust.stream.access import learns, reads
 from spclust.tracking.events import ClusterEvent
 from spclust.tracking.schedule import AnyTracker, interval, new_tracker
@@ -55,6 +61,7 @@ def structure_labels(
     given = {"eps": eps, "min_samples": min_samples, "n_clusters": told}
     validate(given, type(model).__name__)
     found: Fitted = model._fitted
+    validate_told(told, found.stream.params.n_structures, type(model).__name__)
     return found.structure_labels(eps, int(min_samples), limit, told)
 
 

@@ -40,7 +40,7 @@ class SPC(ClusterTransform, FittedEstimator):
         time stamps a time, in the unit of `t` (seconds, if these are dates) or as a timedelta of
         Python, pandas or NumPy. None forgets nothing.
     n_clusters : int or None, default None
-        Number of clusters; strays do not count. None finds it, too. May be changed at any time.
+        Number of clusters, at most N, strays not counted. None finds it. May change at any time.
     m : float, default 1.5
         Fuzzifier, above 1. The smaller, the sharper the edge of a structure.
     gamma : float, default 0.0
