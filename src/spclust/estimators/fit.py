@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from spclust.auto.renewal import TooFarError, too_far
 from spclust.durations import half_life_number
 from spclust.estimators.fitted import Fitted, outlying
-from spclust.estimators.input_checks import checked_rows, features_kept_on_failure
+from spclust.estimators.input_checks import checked_rows, features_kept_on_failure, place
 from spclust.estimators.last_batch import (
     INTERRUPTED,
     NO_ROWS,
@@ -114,11 +115,18 @@ def fit(
             tracker.paced = not observed
         if tracker is not None and observed:
             every = interval(model.track_every, stream, timed="t" in columns)
-        if tracker is None or every is None:
-            stream.learn(learnt, **columns)
-        else:
-            labels = model._labels_of_structures
-            learn_and_observe(stream, learnt, columns, tracker, every, labels)
+        seen = stream.seen
+        try:
+            if tracker is None or every is None:
+                stream.learn(learnt, **columns)
+            else:
+                labels = model._labels_of_structures
+                learn_and_observe(stream, learnt, columns, tracker, every, labels)
+        except TooFarError as error:
+            kept = np.flatnonzero(of_all_rows.get("weights", np.ones(len(rows))))
+            row, names = int(kept[stream.seen - seen]), getattr(model, "feature_names_in_", None)
+            number = f"{rows[row, error.column]:.5g} at {place(row, error.column, names)}"
+            raise ValueError(too_far(f"X holds {number}, which")) from None
         limit = resolved_outlier_nlt(model.outlier_nlt, model.scale)
         measure = outlier_measure(model)
         motion = motion_of(len(rows), stream, **of_all_rows)

@@ -10,6 +10,7 @@ import numpy as np
 
 from spclust.algorithm.kernels import can_follow
 from spclust.array_types import Floats, Integers
+from spclust.auto.renewal import TooFarError, too_far
 from spclust.estimators.fit import new_stream
 from spclust.parameters import NOVEL_NLT, Params
 from spclust.river.feature_values import Name, in_order, observed_values
@@ -111,8 +112,13 @@ class NamedStream:
 
     def learn_rows(self, rows: Floats, times: Floats | None) -> None:
         """Learn rows (n, d) without missing features, with time stamps (n,) or without."""
+        seen = self.stream.seen
         try:
             self.stream.learn(rows, times)
+        except TooFarError as error:
+            number = rows[self.stream.seen - seen, error.column]
+            what = f"Feature {self.names[error.column]!r} is {number:.5g}, which"
+            raise ValueError(too_far(what)) from None
         finally:
             self.refresh()
 
