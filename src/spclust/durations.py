@@ -27,11 +27,3 @@ def duration_seconds(value: Any) -> float | None:
     if numpy.isnat(value) or unit not in _SECONDS:
         return math.nan
     return float(int(value.astype("int64")) * count * _SECONDS[unit])
-
-
-def half_life_number(half_life: Any) -> float:
-    """The half-life as a number: seconds of a timedelta, infinity for None."""
-    if half_life is None:
-        return math.inf
-    seconds = duration_seconds(half_life)
-    return float(half_life) if seconds is None else seconds

@@ -49,7 +49,7 @@ class Parameter(NamedTuple):
             return self.optional
         if isinstance(value, str):
             return value in self.words
-        seconds = duration_seconds(value)
+        seconds = None if type(value) in (int, float) else duration_seconds(value)
         if seconds is not None:
             return self.duration and 0.0 < seconds < math.inf
         if self.kind is str or isinstance(value, bool) or not isinstance(value, self.kind):
@@ -268,6 +268,14 @@ def exponent_of(m: float) -> float:
     nearest = round(2.0 * p) / 2.0
     rounding_error = 4.0 * sys.float_info.epsilon * p / (m - 1.0)
     return nearest if 0.0 < nearest < 50.0 and abs(p - nearest) <= rounding_error else p
+
+
+def half_life_number(half_life: Any) -> float:
+    """The half-life as a number: seconds of a timedelta, infinity for None."""
+    if half_life is None:
+        return math.inf
+    seconds = duration_seconds(half_life)
+    return float(half_life) if seconds is None else seconds
 
 
 def decay_from_half_life(points: float) -> float:

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from spclust.auto.renewal import TooFarError, too_far
-from spclust.durations import half_life_number
 from spclust.estimators.fitted import Fitted, outlying
 from spclust.estimators.input_checks import checked_rows, features_kept_on_failure, place
 from spclust.estimators.last_batch import (
@@ -23,6 +22,7 @@ from spclust.parameters import (
     FIXED,
     Params,
     exponent_of,
+    half_life_number,
     is_automatic,
     resolved_outlier_nlt,
     resolved_structures,
@@ -91,7 +91,7 @@ def fit(
         learnt, columns = rows, dict[str, Any]()
         if t is not None or last_time is not None:
             columns["t"] = checked_times(t, len(rows), last_time, new=new)
-        else:
+        elif model.half_life is not None:
             refuse_duration(model.half_life, new=new)
         if sample_weight is not None:
             columns["weights"] = checked_weights(model, sample_weight, len(rows), new=new)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from spclust.array_types import Integers
-from spclust.durations import duration_seconds, half_life_number
+from spclust.durations import duration_seconds
 from spclust.estimators.fitted import Fitted
 from spclust.estimators.last_batch import (
     INTERRUPTED,
@@ -18,7 +18,14 @@ from spclust.estimators.last_batch import (
     outlier_measure,
     threads,
 )
-from spclust.parameters import DEFAULTS, FIXED, TABLE, resolved_structures, validate_model
+from spclust.parameters import (
+    DEFAULTS,
+    FIXED,
+    TABLE,
+    half_life_number,
+    resolved_structures,
+    validate_model,
+)
 from spclust.persistence.atomic_file import AnyPath, write_whole
 from spclust.persistence.container import (
     Array,
