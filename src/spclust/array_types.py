@@ -1,4 +1,4 @@
-"""Names for the kinds of arrays, and for other types, that functions take and return."""
+"""Names for types that functions take and return, most of them arrays."""
 
 from datetime import timedelta
 from typing import TypeAlias

@@ -14,9 +14,9 @@ _SECONDS = {
 
 
 def duration_seconds(value: Any) -> float | None:
-    """Seconds of a timedelta of Python, pandas or NumPy; None of anything else.
+    """Seconds of a timedelta, of Python, pandas or NumPy, or None.
 
-    NaN if it has no length: NaT, or a number of months, or of no unit.
+    None of anything else. NaN if it has no length: NaT, or a number of months, or of no unit.
     """
     if isinstance(value, timedelta):
         return value.total_seconds()

@@ -35,7 +35,7 @@ _MEMORY = 0.5  # of the points that are remembered may come between two renewals
 
 
 class TooFarError(ValueError):
-    """A number of some column is so far from the first point that the difference is no float."""
+    """A number of a column is too far from that of the first point."""
 
     def __init__(self, column: int) -> None:
         super().__init__(too_far("A number"))

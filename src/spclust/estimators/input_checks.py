@@ -151,7 +151,7 @@ def _sentence_about_cell(X: Any) -> str | None:
 
 
 def place(row: int, column: int, names: Any) -> str:
-    """Where a number of X is, in words; `names` are those of the features, if they have any."""
+    """Where a number of X is, by the names of the features or None."""
     return f"row {row}, column {column if names is None else repr(str(names[column]))}"
 
 

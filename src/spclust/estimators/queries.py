@@ -194,7 +194,7 @@ def diagnose(model: Any, names: list[str] | None = None) -> list[Finding]:
 
 
 def watch(model: Any, batches: Iterable[Any]) -> Iterator[ClusterEvent]:
-    """Learn batches, or pairs of a batch and its time stamps; yield events: see `SPC.watch`."""
+    """Learn batches, or pairs (X, t), and yield events: see `SPC.watch`."""
     automatic = is_automatic(model.scale)
     if model.track_every is None and not automatic:
         raise ValueError("watch needs to know how often to observe: set track_every, say to 100.")
@@ -211,7 +211,7 @@ def watch(model: Any, batches: Iterable[Any]) -> Iterator[ClusterEvent]:
 
 
 def _is_pair(batch: Any) -> bool:
-    """True if a batch is a pair whose first part has two axes, so that it is no row of a batch."""
+    """True if a batch is a pair (X, t): X has two axes, a row has one."""
     if not isinstance(batch, list | tuple) or len(batch) != 2:
         return False
     first = batch[0]

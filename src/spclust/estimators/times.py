@@ -51,7 +51,7 @@ def checked_times(t: Any, rows: int, last: float | None, *, new: bool) -> Floats
 
 
 def refuse_duration(half_life: Any, *, new: bool) -> None:
-    """Raise ValueError if a half-life is a timedelta: for points without time stamps."""
+    """Refuse a half-life that is a timedelta: points have no time stamps."""
     if duration_seconds(half_life) is not None:
         raise ValueError(
             f"half_life={half_life!r} is a time, but "

@@ -132,7 +132,7 @@ class RiverModel:
         self._known = known.after(values, times, self._params_for)
 
     def _times(self, t: Any, rows: int) -> Floats | None:
-        """Check the time stamps of the next points, and return them as (rows,), or None."""
+        """Time stamps (rows,) of the next points, checked, or None."""
         new, last = self._known is None, None if self._known is None else self._known.stream.clock
         times = checked_times(t, rows, last, new=new)
         if times is None:
