@@ -34,6 +34,17 @@ _FULL = 0.5  # of all points, of which fewer are remembered when memory is full
 _MEMORY = 0.5  # of the points that are remembered may come between two renewals of the metric
 
 
+def learn_units(s: AutomaticStructures, x: Floats) -> None:
+    """Give a unit to features in which x (d,) is the first to differ. Modified in place: s."""
+    with np.errstate(over="ignore"):  # it is refused
+        offset = np.abs(x - s.origin)
+    finite = np.isfinite(offset)
+    if not finite.all():
+        raise TooFarError(int(np.argmin(finite)))
+    for c in np.flatnonzero((s.unit == 0.0) & (offset > 0.0)):
+        s.unit[c] = 2.0 ** np.clip(np.ceil(np.log2(offset[c])), -1000.0, 1000.0)
+
+
 class TooFarError(ValueError):
     """A number of a column is too far from that of the first point."""
 
@@ -48,17 +59,6 @@ def too_far(what: str) -> str:
         f"{what} is too far from the first point of the stream: leave that point out, or divide "
         "the feature by a constant in all points."
     )
-
-
-def learn_units(s: AutomaticStructures, x: Floats) -> None:
-    """Give a unit to features in which x (d,) is the first to differ. Modified in place: s."""
-    with np.errstate(over="ignore"):  # it is refused
-        offset = np.abs(x - s.origin)
-    finite = np.isfinite(offset)
-    if not finite.all():
-        raise TooFarError(int(np.argmin(finite)))
-    for c in np.flatnonzero((s.unit == 0.0) & (offset > 0.0)):
-        s.unit[c] = 2.0 ** np.clip(np.ceil(np.log2(offset[c])), -1000.0, 1000.0)
 
 
 def set_dues(s: AutomaticStructures) -> None:

@@ -27,6 +27,19 @@ class ClusterTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         """Typicality (n, n_clusters_) of each row of X (n, d) in each cluster: see `typicality`."""
         return queries.typicality(self, X)
 
+    def score(self, X: Any, y: object = None, sample_weight: Any = None) -> float:
+        """Mean log typicality of the rows of X (n, d): at most 0, higher is more typical.
+
+        With weights `sample_weight` (n,) the weighted mean.
+        """
+        scores = queries.score_samples(self, X)
+        if sample_weight is None:
+            return float(np.mean(scores))
+        weights = as_weights(sample_weight, len(scores))
+        if not weights.any():
+            raise ValueError("sample_weight is zero for every row: a mean needs a weight above 0.")
+        return float(np.average(scores, weights=weights))
+
     def get_feature_names_out(self, input_features: Any = None) -> Names:
         """Names (n_clusters_,) of the columns of `transform`, by label.
 
@@ -41,19 +54,6 @@ class ClusterTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         super().get_feature_names_out(input_features)  # which checks `input_features`
         prefix = type(self).__name__.lower()
         return np.array([f"{prefix}{label}" for label in self.cluster_labels_], dtype=object)
-
-    def score(self, X: Any, y: object = None, sample_weight: Any = None) -> float:
-        """Mean log typicality of the rows of X (n, d): at most 0, higher is more typical.
-
-        With weights `sample_weight` (n,) the weighted mean.
-        """
-        scores = queries.score_samples(self, X)
-        if sample_weight is None:
-            return float(np.mean(scores))
-        weights = as_weights(sample_weight, len(scores))
-        if not weights.any():
-            raise ValueError("sample_weight is zero for every row: a mean needs a weight above 0.")
-        return float(np.average(scores, weights=weights))
 
     @property
     def _n_features_out(self) -> int:
