@@ -23,6 +23,7 @@ _ALLOWED = re.compile(
     "This SPC cannot be saved: the .* cannot be the result of learning"
     "|.* was changed from .* in the middle of a stream: set it back"
     "|labels_ cannot tell outliers"
+    "|n_clusters of SPC must not exceed n_structures"
 )
 
 

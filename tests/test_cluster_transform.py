@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -42,6 +43,22 @@ def test_a_frame_has_a_column_for_each_cluster(blobs):
     X, _ = blobs
     frame = SPC().set_output(transform="pandas").fit_transform(pd.DataFrame(X, columns=["a", "b"]))
     assert list(frame.columns) == ["spc0", "spc1", "spc2"]
+
+
+def test_columns_of_a_frame_have_the_numbers_of_the_labels(blobs):
+    X, _ = blobs
+    model = SPC(half_life=100).set_output(transform="pandas").partial_fit(X)
+    assert model.cluster_labels_.tolist() == [0, 1, 2]
+    left = np.tile(X[model.labels_ > 0], (8, 1))  # the cluster 0 dies
+    frame = model.partial_fit(left).transform(left)
+    assert model.cluster_labels_.tolist() == [1, 2]
+    assert list(frame.columns) == ["spc1", "spc2"] == model.get_feature_names_out().tolist()
+    assert np.mean(frame.to_numpy().argmax(axis=1) + 1 == model.labels_) > 0.98
+    assert model.get_feature_names_out(["x0", "x1"]).tolist() == ["spc1", "spc2"]
+    with pytest.raises(ValueError, match="input_features should have length equal"):
+        model.get_feature_names_out(["a"])
+    with pytest.raises(NotFittedError):
+        SPC().get_feature_names_out()
 
 
 def test_a_step_of_a_pipeline_whose_parameters_are_searched(blobs):

@@ -53,6 +53,11 @@ def test_a_model_of_a_table_is_that_of_its_partitions_merged(rows):
     assert model.n_rows_skipped_ == 0
 
 
+def test_a_half_life_that_is_a_time_is_refused(rows):
+    with pytest.raises(ValueError, match=r"is a time, but rows of partitions have no time stamps"):
+        fit(table(rows, 2), SPC(half_life=pd.Timedelta(1, "h")))
+
+
 def test_many_partitions_are_merged_32_at_a_time_in_order(rows):
     data = table(rows, 70)
     parts = [SPC(20).partial_fit(part.to_numpy()) for part in dask.compute(*data.to_delayed())]

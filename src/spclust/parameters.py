@@ -6,9 +6,10 @@ Every interface reads this table: the scikit-learn estimators, River, the comman
 import math
 import sys
 from collections.abc import Mapping
-from datetime import timedelta
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
+
+from spclust.durations import duration_seconds
 
 
 class Parameter(NamedTuple):
@@ -48,8 +49,9 @@ class Parameter(NamedTuple):
             return self.optional
         if isinstance(value, str):
             return value in self.words
-        if self.duration and isinstance(value, timedelta):
-            return value > timedelta(0)
+        seconds = None if type(value) in (int, float) else duration_seconds(value)
+        if seconds is not None:
+            return self.duration and 0.0 < seconds < math.inf
         if self.kind is str or isinstance(value, bool) or not isinstance(value, self.kind):
             return False
         try:
@@ -83,7 +85,7 @@ TABLE: dict[str, Parameter] = {
     ),
     "n_clusters": Parameter(
         "", None, Integral, 1, 1_000_000, "both",
-        "number of clusters; None finds it, too",
+        "number of clusters, at most n_structures; None finds it, too",
         optional=True,
     ),
     "m": Parameter(
@@ -198,6 +200,17 @@ def validate_model(model: Any) -> None:
     values = {name: v for name, v in model.get_params(deep=False).items() if name in known}
     validate(values, type(model).__name__)
     validate_mode({"scale": model.scale, **values}, type(model).__name__)
+    most = resolved_structures(model.n_structures, model.scale)
+    validate_told(values.get("n_clusters"), most, type(model).__name__)
+
+
+def validate_told(n_clusters: int | None, n_structures: int, owner: str) -> None:
+    """Raise a ValueError if there are to be more clusters than structures."""
+    if n_clusters is not None and n_clusters > n_structures:
+        raise ValueError(
+            f"n_clusters of {owner} must not exceed n_structures, {n_structures}, but is "
+            f"{n_clusters!r}: raise n_structures, or tell fewer clusters."
+        )
 
 
 def is_automatic(scale: Any) -> bool:
@@ -257,11 +270,12 @@ def exponent_of(m: float) -> float:
     return nearest if 0.0 < nearest < 50.0 and abs(p - nearest) <= rounding_error else p
 
 
-def half_life_number(half_life: float | timedelta | None) -> float:
+def half_life_number(half_life: Any) -> float:
     """The half-life as a number: seconds of a timedelta, infinity for None."""
     if half_life is None:
         return math.inf
-    return half_life.total_seconds() if isinstance(half_life, timedelta) else float(half_life)
+    seconds = duration_seconds(half_life)
+    return float(half_life) if seconds is None else seconds
 
 
 def decay_from_half_life(points: float) -> float:

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from sklearn.base import clone
 
+from spclust.durations import duration_seconds
 from spclust.estimators.spc import SPC
 from spclust.parameters import validate_model
 
@@ -20,6 +21,11 @@ def template_of(model: SPC) -> SPC:
         raise TypeError(f"model must be an SPC, but is {model!r:.80}.")
     template: SPC = clone(model)
     validate_model(template)
+    if duration_seconds(template.half_life) is not None:
+        raise ValueError(
+            f"half_life={template.half_life!r} is a time, but rows of partitions have no time "
+            "stamps: give half_life as a number of points."
+        )
     return template
 
 

@@ -161,7 +161,7 @@ class PreparedModel:
             return self.observe()
         self._last = learnt
         if self.watched or self.model.track_every is not None:
-            return [self.event_record(event) for event in watch(self.model, [rows], [time])]
+            return [self.event_record(event) for event in watch(self.model, [(rows, time)])]
         self.model.partial_fit(rows, t=time)
         return []
 

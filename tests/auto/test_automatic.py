@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics import normalized_mutual_info_score as nmi
 
+import spclust.river
 from spclust import SPC, SPCOutlierDetector, datasets, merge_all
 from spclust.auto.clusters import cut as cutting
 from tests.reference.stable_groups import stable_groups
@@ -89,6 +91,44 @@ def test_two_points_as_far_apart_as_floats_can_be():
     assert np.isfinite(model.structures_.mean).all()
     with pytest.raises(ValueError, match="too far from the first point"):
         model = SPC(2).fit([[-1.7e308, 0.0], [1.7e308, 1.0]])
+
+
+FAR = np.array([[0.0, 1e308], [1.0, 0.0], [2.0, 1.5], [0.5, -1.2e308], [0.0, 0.0]])
+
+
+def test_a_number_that_is_too_far_away_is_named_by_row_and_column():
+    rest = r" is too far from the first point of the stream: leave that point out, or [^.]*\.$"
+    third = r"^X holds -1\.2e\+308 at row 3, column 1, which" + rest
+    for model in (SPC(2), SPC(), SPC(half_life=10, track_every=2)):
+        with pytest.raises(ValueError, match=third):
+            model.fit(FAR)
+        with pytest.raises(ValueError, match=third):
+            model.partial_fit(FAR, sample_weight=[1, 0, 1, 2, 1])
+        model.partial_fit(FAR[:2])
+        with pytest.raises(ValueError, match=r"at row 1, column 1, which" + rest):
+            model.partial_fit(FAR[2:])
+        assert model.n_samples_seen_ == 3
+        with pytest.raises(ValueError, match=r"at row 0, column 1, which" + rest):
+            model.learn_one(FAR[3])
+    with pytest.raises(ValueError, match=r"at row 3, column 'b', which" + rest):
+        SPC().fit(pd.DataFrame(FAR, columns=["a", "b"]))
+    long = np.concatenate([np.repeat(FAR[:3], 30_000, axis=0), FAR[3:]])  # in several chunks
+    with pytest.raises(ValueError, match=r"at row 90000, column 1, which" + rest):
+        SPC().fit(long)
+
+
+def test_a_feature_of_river_that_is_too_far_away_is_named():
+    points = [dict(zip("ab", row, strict=True)) for row in FAR.tolist()]
+    one, many = spclust.river.SPC(), spclust.river.SPC()
+    for x in points[:3]:
+        one.learn_one(x)
+    for learn in (
+        lambda: one.learn_one(points[3]),
+        lambda: many.learn_many(pd.DataFrame(points)),
+    ):
+        with pytest.raises(ValueError, match=r"^Feature 'b' is -1\.2e\+308, which is too far"):
+            learn()
+    one.learn_one(points[4])
 
 
 def test_the_number_of_clusters_stands_while_nothing_happens():

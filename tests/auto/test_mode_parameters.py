@@ -3,8 +3,10 @@
 from datetime import timedelta
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import spclust.river
 from spclust import SPC, SPCOutlierDetector
 from spclust.parameters import validate_model
 
@@ -49,12 +51,28 @@ def test_a_half_life_belongs_to_the_automatic_mode(half_life):
     sentence = refusal(SPC(half_life=half_life, scale=1.0))
     assert "half_life" in sentence
     assert "scale" in sentence
-    assert SPC(half_life=half_life).fit(X).n_samples_seen_ == 20
+    t = np.arange(20) if isinstance(half_life, timedelta) else None
+    assert SPC(half_life=half_life).fit(X, t=t).n_samples_seen_ == 20
 
 
-@pytest.mark.parametrize("half_life", [0, -1.0, np.nan, np.inf, "long", True, timedelta(0)])
+NO_HALF_LIVES = [
+    *[0, -1.0, np.nan, np.inf, "long", True, timedelta(0), pd.Timedelta(-1, "s"), pd.NaT],
+    *[np.timedelta64(0, "s"), np.timedelta64(-5, "m"), np.timedelta64("NaT")],
+    *[np.timedelta64("NaT", "s"), np.timedelta64(1, "M"), np.timedelta64(5)],
+]
+
+
+@pytest.mark.parametrize("half_life", NO_HALF_LIVES, ids=repr)
 def test_a_half_life_that_is_none_is_refused(half_life):
     assert "half_life of SPC must be" in refusal(SPC(half_life=half_life))
+    assert "half_life of SPCOutlier" in refusal(SPCOutlierDetector(half_life=half_life))
+    with pytest.raises(ValueError, match="half_life of SPC must be"):
+        spclust.river.SPC(half_life=half_life)
+
+
+@pytest.mark.parametrize("name", ["n_structures", "m", "track_every", "outlier_nlt"])
+def test_a_duration_is_no_other_parameter(name):
+    assert f"{name} of SPC must be" in refusal(SPC(**{name: np.timedelta64(5, "ns")}))
 
 
 def test_the_mode_cannot_change_in_the_middle_of_a_stream():

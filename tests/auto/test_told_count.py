@@ -14,6 +14,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from spclust import SPC
 from spclust.auto.clusters.told_count import divided, merged
 from tests.auto.automatic_states import half_lives, memory, two_clusters
+from tests.saving.crafted_models import sealed, split
 from tests.strategies import examples, seeds, streams
 
 
@@ -118,7 +119,7 @@ def test_labels_last_with_a_number_told(seed):
 
 
 @examples(40)
-@given(streams(), half_lives, st.integers(1, 12))
+@given(streams(), half_lives, st.integers(1, 10))
 def test_any_stream_has_at_most_so_many_clusters(X, h, k):
     model = SPC(10, half_life=h, n_clusters=k).fit(X)
     counted = int((model.structures_.label >= 0).sum())
@@ -170,6 +171,33 @@ def test_a_number_that_is_no_number_of_clusters_is_refused():
             SPC().fit(X).clustering(n_clusters=wrong)
     with pytest.raises(ValueError, match=r"There are \d+ structures: they cannot make up 1000"):
         SPC().fit(X).clustering(n_clusters=1000)
+
+
+@pytest.mark.parametrize(
+    ("params", "most"), [({}, 100), ({"n_structures": 5}, 5), ({"scale": 1.0}, 30)], ids=str
+)
+def test_more_clusters_than_structures_are_refused(params, most):
+    X, _ = blobs(5)
+    sentence = rf"^n_clusters of SPC must not exceed n_structures, {most}, but is {most + 1}: .*\.$"
+    with pytest.raises(ValueError, match=sentence):
+        SPC(n_clusters=most + 1, **params).fit(X)
+    model = SPC(n_clusters=most, **params).fit(X)
+    assert 0 < model.n_clusters_ <= most
+    model.set_params(n_clusters=most + 1)
+    for query in (lambda: model.predict(X), lambda: model.labels_, lambda: model.learn_one(X[0])):
+        with pytest.raises(ValueError, match=sentence):
+            query()
+
+
+@pytest.mark.parametrize("params", [{}, {"scale": 1.0}], ids=str)
+def test_a_file_with_more_clusters_than_structures_is_read_as_it_was_used(params):
+    X, _ = blobs(5)
+    model = SPC(4, n_clusters=4, **params).fit(X)
+    header, body = split(model.to_bytes())
+    header["parameters"]["n_clusters"] = 7
+    again = SPC.from_bytes(sealed(header, body))
+    assert again.n_clusters == 4
+    assert np.array_equal(again.predict(X), model.predict(X))
 
 
 def test_real_tables_told_k_are_as_good_as_by_k_means():

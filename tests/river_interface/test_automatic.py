@@ -6,6 +6,7 @@ import pickle
 from datetime import datetime, timedelta
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
@@ -131,6 +132,25 @@ def test_a_half_life_in_time_is_that_of_the_estimator():
     assert pool(ours) == theirs._stream.structures.memory.tobytes()
     with pytest.raises(ValueError, match="t is missing"):
         ours.learn_one(as_points(X)[0])
+
+
+@pytest.mark.parametrize("model", [SPC, SPCAnomalyDetector])
+def test_a_duration_needs_time_stamps(model):
+    half_life, sentence = np.timedelta64(15, "m"), "^half_life=.*is a time, but.* time stamps"
+    points = as_points(two_blobs()[0])
+    timed = model(half_life=half_life)
+    with pytest.raises(ValueError, match=sentence + ": pass t="):
+        timed.learn_one(points[0])
+    with pytest.raises(ValueError, match=sentence + ": pass t="):
+        timed.learn_many(pd.DataFrame(points))
+    timed.learn_many(pd.DataFrame(points), t=datetime(2024, 1, 1))
+    timed.learn_one(points[0], t=datetime(2024, 1, 2))
+    assert timed._known.stream.params.half_life == 900.0
+    plain = learnt(model(half_life=50.0), points)
+    with pytest.raises(ValueError, match=sentence + " so far"):
+        plain.half_life = half_life
+    assert plain.half_life == 50.0
+    learnt(plain, points)
 
 
 def test_a_half_life_forgets():

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from spclust import SPC
+from spclust import SPC, SPCOutlierDetector
 from spclust.datasets import make_drifting
 from tests.saving.common import ROOT
 from tests.saving.crafted_models import KINDS, arrays_in, model_of
@@ -39,8 +39,11 @@ def check_shapes(title, arrays, **lengths):
 def test_the_page_lists_all_keys_of_the_header():
     X, _, _ = make_drifting(600, n_events=1, seed=1)
     header, _ = arrays_in(SPC(10, track_every=20, scale=1.0).fit(X).to_bytes())
-    assert sorted(listed("The header")) == sorted([*header, "prepared_by_command"])
+    assert sorted(listed("The header")) == sorted([*header, "prepared_by_command", "detector"])
     assert sorted(listed("The tracker")) == sorted(header["tracker"])
+    detector, _ = arrays_in(SPCOutlierDetector().fit(X).to_bytes())
+    assert set(detector) - set(header) == {"detector"}
+    assert all(f"`{key}`" in section("The header") for key in detector["detector"])
     automatic, _ = arrays_in(SPC(10, track_every=20).fit(X).to_bytes())
     assert sorted(listed("The tracker of the automatic mode")) == sorted(automatic["tracker"])
     for key in header["tracker"]["events"][0]:

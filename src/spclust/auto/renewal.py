@@ -49,10 +49,27 @@ def learn_units(s: AutomaticStructures, x: Floats) -> None:
     """Give a unit to features in which x (d,) is the first to differ. Modified in place: s."""
     with np.errstate(over="ignore"):  # it is refused
         offset = np.abs(x - s.origin)
-    if not np.all(np.isfinite(offset)):
-        raise ValueError("A number is not finite, or too far from the first point.")
+    finite = np.isfinite(offset)
+    if not finite.all():
+        raise TooFarError(int(np.argmin(finite)))
     for c in np.flatnonzero((s.unit == 0.0) & (offset > 0.0)):
         s.unit[c] = 2.0 ** np.clip(np.ceil(np.log2(offset[c])), -1000.0, 1000.0)
+
+
+class TooFarError(ValueError):
+    """A number of a column is too far from that of the first point."""
+
+    def __init__(self, column: int) -> None:
+        super().__init__(too_far("A number"))
+        self.column = column
+
+
+def too_far(what: str) -> str:
+    """The sentence about a number that is too far from the first point."""
+    return (
+        f"{what} is too far from the first point of the stream: leave that point out, or divide "
+        "the feature by a constant in all points."
+    )
 
 
 def set_dues(s: AutomaticStructures) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 
-from spclust.array_types import Floats
+from spclust.array_types import Floats, Names
 from spclust.estimators import queries
 from spclust.estimators.sample_weights import as_weights
 
@@ -39,6 +39,21 @@ class ClusterTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         if not weights.any():
             raise ValueError("sample_weight is zero for every row: a mean needs a weight above 0.")
         return float(np.average(scores, weights=weights))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Names:
+        """Names (n_clusters_,) of the columns of `transform`, by label.
+
+        With the labels 1 and 2 in `cluster_labels_` they are "spc1" and "spc2": a name means the
+        same cluster for as long as its label lasts.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default None
+            If given, the names of the features that were learnt.
+        """
+        super().get_feature_names_out(input_features)  # which checks `input_features`
+        prefix = type(self).__name__.lower()
+        return np.array([f"{prefix}{label}" for label in self.cluster_labels_], dtype=object)
 
     @property
     def _n_features_out(self) -> int:

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from spclust.auto.renewal import TooFarError, too_far
 from spclust.estimators.fitted import Fitted, outlying
-from spclust.estimators.input_checks import checked_rows, features_kept_on_failure
+from spclust.estimators.input_checks import checked_rows, features_kept_on_failure, place
 from spclust.estimators.last_batch import (
     INTERRUPTED,
     NO_ROWS,
@@ -15,7 +16,7 @@ from spclust.estimators.last_batch import (
     threads,
 )
 from spclust.estimators.sample_weights import checked_weights, without_weightless
-from spclust.estimators.times import checked_times
+from spclust.estimators.times import checked_times, refuse_duration
 from spclust.jit import notice
 from spclust.parameters import (
     FIXED,
@@ -90,6 +91,8 @@ def fit(
         learnt, columns = rows, dict[str, Any]()
         if t is not None or last_time is not None:
             columns["t"] = checked_times(t, len(rows), last_time, new=new)
+        elif model.half_life is not None:
+            refuse_duration(model.half_life, new=new)
         if sample_weight is not None:
             columns["weights"] = checked_weights(model, sample_weight, len(rows), new=new)
         of_all_rows = columns
@@ -112,11 +115,18 @@ def fit(
             tracker.paced = not observed
         if tracker is not None and observed:
             every = interval(model.track_every, stream, timed="t" in columns)
-        if tracker is None or every is None:
-            stream.learn(learnt, **columns)
-        else:
-            labels = model._labels_of_structures
-            learn_and_observe(stream, learnt, columns, tracker, every, labels)
+        seen = stream.seen
+        try:
+            if tracker is None or every is None:
+                stream.learn(learnt, **columns)
+            else:
+                labels = model._labels_of_structures
+                learn_and_observe(stream, learnt, columns, tracker, every, labels)
+        except TooFarError as error:
+            kept = np.flatnonzero(of_all_rows.get("weights", np.ones(len(rows))))
+            row, names = int(kept[stream.seen - seen]), getattr(model, "feature_names_in_", None)
+            number = f"{rows[row, error.column]:.5g} at {place(row, error.column, names)}"
+            raise ValueError(too_far(f"X holds {number}, which")) from None
         limit = resolved_outlier_nlt(model.outlier_nlt, model.scale)
         measure = outlier_measure(model)
         motion = motion_of(len(rows), stream, **of_all_rows)

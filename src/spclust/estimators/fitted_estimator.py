@@ -13,6 +13,7 @@ from spclust.estimators.fitted import Fitted, numbered
 from spclust.estimators.last_batch import SUPERSEDED, outlier_measure, threads
 from spclust.parameters import Params
 from spclust.persistence.atomic_file import AnyPath
+from spclust.persistence.container import Content
 from spclust.stream.access import Access, PointLearner, learns, reads
 from spclust.stream.mode import AnyStream
 from spclust.stream.structure_table import StructureTable
@@ -44,7 +45,51 @@ class PointSlot(AccessSlot):
     _learner: PointLearner | None  # None, or missing, if parameters have to be checked first
 
 
-class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
+class InFiles:
+    """Models in files and in bytes."""
+
+    __slots__ = ()
+
+    def save(self, path: AnyPath) -> None:
+        """Save the model to a file, which is complete or, if anything fails, unchanged.
+
+        A loaded model continues to the last bit as this one would: see `load`. The file has
+        parameters, features, the state and the labels of the last rows, but not these rows.
+        """
+        model_file.save(self, path)
+
+    @classmethod
+    def load(cls, path: AnyPath, *, max_bytes: int | None = None) -> Self:
+        """Load a model that `save` wrote; a ValueError says why if the file is not valid.
+
+        Code in the file, if there is any, is not run. A model that takes more than `max_bytes` of
+        memory is refused: None is all that this machine has.
+        """
+        model: Self = model_file.load(cls, path, max_bytes)
+        return model
+
+    def to_bytes(self) -> bytes:
+        """The model as the bytes that `save` writes."""
+        return model_file.to_bytes(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, max_bytes: int | None = None) -> Self:
+        """Load a model from what `to_bytes` returned: see `load`."""
+        model: Self = model_file.from_bytes(cls, data, max_bytes)
+        return model
+
+    def _content(self) -> Content:
+        """Header and arrays of a file."""
+        return model_file.content_of_model(self)
+
+    @classmethod
+    def _of_content(cls, content: Content, max_bytes: int | None) -> Self:
+        """The model with this content; RefusedError if there is none."""
+        model: Self = model_file.model_of_content(cls, content, max_bytes)
+        return model
+
+
+class FittedEstimator(InFiles, PointSlot, BaseEstimator):  # type: ignore[misc]
     """An estimator that holds a `Fitted` once it is fitted."""
 
     __slots__ = ()  # scikit-learn searches it for attributes that are not in the dict
@@ -135,34 +180,6 @@ class FittedEstimator(PointSlot, BaseEstimator):  # type: ignore[misc]
 
     def _online_params(self, d: int) -> Params:
         return online_parameters(self, d)
-
-    def save(self, path: AnyPath) -> None:
-        """Save the model to a file, which is complete or, if anything fails, unchanged.
-
-        A loaded model continues to the last bit as this one would: see `load`. The file has
-        parameters, features, the state and the labels of the last rows, but not these rows.
-        """
-        model_file.save(self, path)
-
-    @classmethod
-    def load(cls, path: AnyPath, *, max_bytes: int | None = None) -> Self:
-        """Load a model that `save` wrote; a ValueError says why if the file is not valid.
-
-        Code in the file, if there is any, is not run. A model that takes more than `max_bytes` of
-        memory is refused: None is all that this machine has.
-        """
-        model: Self = model_file.load(cls, path, max_bytes)
-        return model
-
-    def to_bytes(self) -> bytes:
-        """The model as the bytes that `save` writes."""
-        return model_file.to_bytes(self)
-
-    @classmethod
-    def from_bytes(cls, data: bytes, *, max_bytes: int | None = None) -> Self:
-        """Load a model from what `to_bytes` returned: see `load`."""
-        model: Self = model_file.from_bytes(cls, data, max_bytes)
-        return model
 
     @property
     def _stream(self) -> AnyStream:

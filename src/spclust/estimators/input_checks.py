@@ -150,12 +150,16 @@ def _sentence_about_cell(X: Any) -> str | None:
     return None
 
 
+def place(row: int, column: int, names: Any) -> str:
+    """Where a number of X is, by the names of the features or None."""
+    return f"row {row}, column {column if names is None else repr(str(names[column]))}"
+
+
 def _sentence_about_non_finite(rows: Any, finite: Booleans, names: Any) -> str:
     row, column = (int(i) for i in np.argwhere(~finite)[0])
     what = "NaN" if np.isnan(rows[row, column]) else "infinity (inf)"
-    bad_rows = int((~finite).any(axis=1).sum())
-    where = f"column {column if names is None else repr(str(names[column]))}"
+    where, bad_rows = place(row, column, names), int((~finite).any(axis=1).sum())
     return (
-        f"X contains {what} at row {row}, {where}, and {bad_rows} of its {len(rows)} rows are not "
+        f"X contains {what} at {where}, and {bad_rows} of its {len(rows)} rows are not "
         "finite: drop those rows or fill them in first."
     )

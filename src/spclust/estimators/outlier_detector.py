@@ -1,20 +1,21 @@
 """SPC as an outlier detector by scikit-learn's conventions: outliers are typical nowhere."""
 
 from copy import deepcopy
-from datetime import timedelta
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from spclust.array_types import Floats, Integers, Rows
-from spclust.estimators.fitted_estimator import AccessSlot
+from spclust.array_types import Floats, HalfLife, Integers, Rows
+from spclust.estimators import model_file
+from spclust.estimators.fitted_estimator import AccessSlot, InFiles
 from spclust.estimators.input_checks import checked_rows, features_kept_on_failure
 from spclust.estimators.last_batch import threads
 from spclust.estimators.spc import SPC
 from spclust.estimators.times import checked_times
 from spclust.parameters import CONTAMINATION, DEFAULTS, LEARNING, is_automatic, validate_model
+from spclust.persistence.container import Content
 from spclust.stream.access import learns, reads
 from spclust.stream.automatic_stream import AutomaticStream
 
@@ -28,7 +29,7 @@ _MOST_SCORES = 1_000
 _NO_SCORES = np.empty(0)
 
 
-class SPCOutlierDetector(AccessSlot, OutlierMixin, BaseEstimator):  # type: ignore[misc]
+class SPCOutlierDetector(InFiles, AccessSlot, OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """Outliers of a data stream: rows that are typical in no structure of an `SPC`.
 
     A row's score is its log typicality. An outlier that was learnt is a structure of its own, in
@@ -99,7 +100,7 @@ class SPCOutlierDetector(AccessSlot, OutlierMixin, BaseEstimator):  # type: igno
         self,
         n_structures: int | str = _DEFAULTS["n_structures"],
         *,
-        half_life: float | timedelta | None = _DEFAULTS["half_life"],
+        half_life: HalfLife = _DEFAULTS["half_life"],
         m: float = _DEFAULTS["m"],
         gamma: float = _DEFAULTS["gamma"],
         beta: float = _DEFAULTS["beta"],
@@ -226,6 +227,17 @@ class SPCOutlierDetector(AccessSlot, OutlierMixin, BaseEstimator):  # type: igno
         if self.contamination != "auto":
             return float(self.contamination)
         return _SHARE if is_automatic(self.scale) else None
+
+    def _content(self) -> Content:
+        """Header and arrays of a file."""
+        scores = self._last_scores(self.model_) if self.__sklearn_is_fitted__() else _NO_SCORES
+        return model_file.content_of_detector(self, scores)
+
+    @classmethod
+    def _of_content(cls, content: Content, max_bytes: int | None) -> Self:
+        """The detector with this content; RefusedError if there is none."""
+        detector: Self = model_file.detector_of_content(cls, SPC, content, max_bytes)
+        return detector
 
     @reads
     def __getstate__(self) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Queries of a fitted model: they do not change the stream."""
 
 from collections.abc import Iterable, Iterator
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,13 @@ from spclust.estimators.last_batch import outlier_measure, threads
 from spclust.inspection.description import description
 from spclust.inspection.diagnosis import findings
 from spclust.inspection.findings import Finding
-from spclust.parameters import EPS_OF_THE_PAPER, is_automatic, resolved_outlier_nlt, validate
+from spclust.parameters import (
+    EPS_OF_THE_PAPER,
+    is_automatic,
+    resolved_outlier_nlt,
+    validate,
+    validate_told,
+)
 from spclust.stream.access import learns, reads
 from spclust.tracking.events import ClusterEvent
 from spclust.tracking.schedule import AnyTracker, interval, new_tracker
@@ -56,6 +61,7 @@ def structure_labels(
     given = {"eps": eps, "min_samples": min_samples, "n_clusters": told}
     validate(given, type(model).__name__)
     found: Fitted = model._fitted
+    validate_told(told, found.stream.params.n_structures, type(model).__name__)
     return found.structure_labels(eps, int(min_samples), limit, told)
 
 
@@ -187,10 +193,8 @@ def diagnose(model: Any, names: list[str] | None = None) -> list[Finding]:
     return findings(model._stream, structure_labels(model), names or feature_names(model), eps)
 
 
-def watch(
-    model: Any, batches: Iterable[Any], times: Iterable[Any] = repeat(None)
-) -> Iterator[ClusterEvent]:
-    """Learn batches, each with its time stamps or None, and yield events: see `SPC.watch`."""
+def watch(model: Any, batches: Iterable[Any]) -> Iterator[ClusterEvent]:
+    """Learn batches, or pairs (X, t), and yield events: see `SPC.watch`."""
     automatic = is_automatic(model.scale)
     if model.track_every is None and not automatic:
         raise ValueError("watch needs to know how often to observe: set track_every, say to 100.")
@@ -198,11 +202,22 @@ def watch(
         if automatic and model._tracker is None:
             _track(model)
         tracker(model, "watch")
-    for batch, t in zip(batches, times, strict=False):  # by default there is no end of times
+    for batch in batches:
+        X, t = batch if _is_pair(batch) else (batch, None)
         before = model._tracker.noticed if model.__sklearn_is_fitted__() else 0
-        model._access.learn(fit, model, batch, t, gapless=False, tracked=True)
+        model._access.learn(fit, model, X, t, gapless=False, tracked=True)
         new = tracker(model, "watch").noticed - before
         yield from model.events_[-new:] if new else ()
+
+
+def _is_pair(batch: Any) -> bool:
+    """True if a batch is a pair (X, t): X has two axes, a row has one."""
+    if not isinstance(batch, list | tuple) or len(batch) != 2:
+        return False
+    first = batch[0]
+    if isinstance(first, list | tuple):
+        return len(first) > 0 and np.ndim(first[0]) == 1
+    return len(getattr(first, "shape", ())) == 2
 
 
 def learn_unobserved(model: Any, X: Any, t: Any = None) -> None:

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
-from datetime import timedelta
 from typing import Any, Self
 
 import numpy as np
 
 from spclust.algorithm.kernels import stamped
-from spclust.array_types import Floats, Integers
+from spclust.array_types import Floats, HalfLife, Integers
 from spclust.estimators import model_merge, queries
 from spclust.estimators.cluster_transform import ClusterTransform
 from spclust.estimators.fit import as_row, fit
@@ -38,10 +37,10 @@ class SPC(ClusterTransform, FittedEstimator):
         N, the maximum number of structures. "auto" is 100, or 30 in the mode of the paper.
     half_life : float, timedelta or None, default None
         Points after which the influence of a point has halved, in everything that is learnt; with
-        time stamps a time, in the unit of `t` (seconds, if these are dates) or as a timedelta.
-        None forgets nothing.
+        time stamps a time, in the unit of `t` (seconds, if these are dates) or as a timedelta of
+        Python, pandas or NumPy. None forgets nothing.
     n_clusters : int or None, default None
-        Number of clusters; strays do not count. None finds it, too. May be changed at any time.
+        Number of clusters, at most N, strays not counted. None finds it. May change at any time.
     m : float, default 1.5
         Fuzzifier, above 1. The smaller, the sharper the edge of a structure.
     gamma : float, default 0.0
@@ -121,7 +120,7 @@ class SPC(ClusterTransform, FittedEstimator):
         self,
         n_structures: int | str = DEFAULTS["n_structures"],
         *,
-        half_life: float | timedelta | None = DEFAULTS["half_life"],
+        half_life: HalfLife = DEFAULTS["half_life"],
         n_clusters: int | None = DEFAULTS["n_clusters"],
         m: float = DEFAULTS["m"],
         gamma: float = DEFAULTS["gamma"],
@@ -273,7 +272,8 @@ class SPC(ClusterTransform, FittedEstimator):
     def watch(self, batches: Iterable[Any]) -> Iterator[ClusterEvent]:
         """Learn batches of what `partial_fit` accepts, perhaps without an end; yield their events.
 
-        Of each batch at most the last thousand are yielded, which is as many as are kept.
+        A batch with time stamps is a pair (X, t). Of each batch at most the last thousand events
+        are yielded, which is as many as are kept.
         """
         return queries.watch(self, batches)
 

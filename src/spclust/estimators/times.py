@@ -8,6 +8,7 @@ import numpy as np
 
 from spclust.algorithm.kernels import EXACT
 from spclust.array_types import Floats
+from spclust.durations import duration_seconds
 from spclust.time_units import seconds_of_dates
 
 _SECOND = np.timedelta64(1, "s")
@@ -47,6 +48,20 @@ def checked_times(t: Any, rows: int, last: float | None, *, new: bool) -> Floats
             f"{before[row]:.17g}: bring the points in order of time first."
         )
     return times
+
+
+def refuse_duration(half_life: Any, *, new: bool) -> None:
+    """Refuse a half-life that is a timedelta: points have no time stamps."""
+    if duration_seconds(half_life) is not None:
+        raise ValueError(
+            f"half_life={half_life!r} is a time, but "
+            + (
+                "the points have no time stamps: pass t=, or give half_life as a number of points."
+                if new
+                else "the points of this stream had no time stamps so far: give half_life as a "
+                "number of points, or start a new stream with t=."
+            )
+        )
 
 
 def as_numbers(t: Any) -> Floats:

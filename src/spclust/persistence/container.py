@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from spclust.durations import duration_seconds
 from spclust.persistence.atomic_file import AnyPath
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -229,11 +230,12 @@ def plain(value: Any, what: str) -> Any:
         return value if value is None else bool(value)
     if isinstance(value, str):
         return str(value)
-    if isinstance(value, Integral):
+    seconds = duration_seconds(value)
+    if seconds is not None and _is_duration(seconds):
+        return {"seconds": seconds}
+    if isinstance(value, Integral) and seconds is None:  # NumPy's durations are integers
         return int(value)
-    if isinstance(value, timedelta):
-        return {"seconds": value.total_seconds()}
-    if isinstance(value, Real):
+    if isinstance(value, Real) and seconds is None:
         number = float(value)
         return number if math.isfinite(number) else {"float": repr(number)}
     raise TypeError(

@@ -8,7 +8,8 @@ docs/reference/file_format.md explains every entry.
 A change here is a new version of the format: raise `VERSION` in `container`, which turns all of it
 into bytes, and let `versions` read the one before. `estimators.model_file` fills the header when a
 model is saved, and reads it when one is loaded; `automatic_state` and `paper_state` do so with the
-state. The command adds its columns and standardisation to the header: see `prepared_model`.
+state. The command adds its columns and standardisation to the header (`prepared_model`), and an
+outlier detector its scores.
 """
 
 from collections.abc import Mapping

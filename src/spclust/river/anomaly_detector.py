@@ -1,11 +1,11 @@
 """SPC as an anomaly detector of River."""
 
-from datetime import timedelta
 from typing import Any
 
 import numpy as np
 from river.base import AnomalyDetector
 
+from spclust.array_types import HalfLife
 from spclust.parameters import DEFAULTS
 from spclust.river.feature_values import Name
 from spclust.river.river_model import RiverModel
@@ -51,7 +51,7 @@ class SPCAnomalyDetector(RiverModel, AnomalyDetector):
         self,
         n_structures: int | str = DEFAULTS["n_structures"],
         *,
-        half_life: float | timedelta | None = DEFAULTS["half_life"],
+        half_life: HalfLife = DEFAULTS["half_life"],
         m: float = DEFAULTS["m"],
         gamma: float = DEFAULTS["gamma"],
         beta: float = DEFAULTS["beta"],

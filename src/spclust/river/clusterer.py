@@ -1,13 +1,12 @@
 """SPC as a clusterer of River."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 import numpy as np
 from river.base import Clusterer
 
-from spclust.array_types import Floats, Integers
+from spclust.array_types import Floats, HalfLife, Integers
 from spclust.parameters import DEFAULTS
 from spclust.river.dataframes import numbers_in, series_like
 from spclust.river.feature_values import Name
@@ -124,7 +123,7 @@ class SPC(RiverModel, Clusterer):
         self,
         n_structures: int | str = DEFAULTS["n_structures"],
         *,
-        half_life: float | timedelta | None = DEFAULTS["half_life"],
+        half_life: HalfLife = DEFAULTS["half_life"],
         m: float = DEFAULTS["m"],
         gamma: float = DEFAULTS["gamma"],
         beta: float = DEFAULTS["beta"],

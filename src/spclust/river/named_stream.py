@@ -10,8 +10,8 @@ import numpy as np
 
 from spclust.algorithm.kernels import can_follow
 from spclust.array_types import Floats, Integers
+from spclust.auto.renewal import TooFarError, too_far
 from spclust.estimators.fit import new_stream
-from spclust.estimators.times import checked_times
 from spclust.parameters import NOVEL_NLT, Params
 from spclust.river.feature_values import Name, in_order, observed_values
 from spclust.stream.access import Access
@@ -110,15 +110,15 @@ class NamedStream:
         known.learn_rows(row[np.newaxis], times)
         return known
 
-    def times(self, t: Any, rows: int) -> Floats | None:
-        """Check the time stamps of the next points, and return them as (rows,), or None."""
-        stream = self.stream
-        return checked_times(t, rows, stream.clock, new=stream.seen == 0)
-
     def learn_rows(self, rows: Floats, times: Floats | None) -> None:
         """Learn rows (n, d) without missing features, with time stamps (n,) or without."""
+        seen = self.stream.seen
         try:
             self.stream.learn(rows, times)
+        except TooFarError as error:
+            number = rows[self.stream.seen - seen, error.column]
+            what = f"Feature {self.names[error.column]!r} is {number:.5g}, which"
+            raise ValueError(too_far(what)) from None
         finally:
             self.refresh()
 

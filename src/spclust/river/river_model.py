@@ -1,15 +1,14 @@
 """Base class of both River models: learning, and parameters that are checked when they are set."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any, Self
 
 import numpy as np
 
-from spclust.array_types import Booleans, Floats
+from spclust.array_types import Booleans, Floats, HalfLife
 from spclust.estimators.fit import online_parameters
 from spclust.estimators.spc import SPC
-from spclust.estimators.times import checked_times
+from spclust.estimators.times import checked_times, refuse_duration
 from spclust.inspection.findings import Finding
 from spclust.parameters import FIXED, TABLE, Params, is_automatic, validate, validate_mode
 from spclust.persistence.atomic_file import AnyPath
@@ -28,7 +27,7 @@ class RiverModel:
     """The stream of a River model, its parameters, and how it learns."""
 
     n_structures: int | str
-    half_life: float | timedelta | None
+    half_life: HalfLife
     m: float
     gamma: float
     beta: float
@@ -97,12 +96,7 @@ class RiverModel:
         Time stamps `t`, if there are any, are one for each row.
         """
         names, cells = numbers_in(X)
-        known, row = self._known, 0
-        times = (
-            checked_times(t, len(cells), None, new=True)
-            if known is None
-            else known.times(t, len(cells))
-        )
+        times, row = self._times(t, len(cells)), 0
         while row < len(cells):
             row = self._learn_until_new_features(names, cells, times, row)
 
@@ -132,10 +126,18 @@ class RiverModel:
     def _learn_values(self, values: dict[Name, float], t: Any) -> None:
         if not values:
             return
-        known = self._known
+        known, times = self._known, self._times(t, 1)
         if known is None:
             known = NamedStream.begin(in_order(values), self._params_for, self._access)
-        self._known = known.after(values, known.times(t, 1), self._params_for)
+        self._known = known.after(values, times, self._params_for)
+
+    def _times(self, t: Any, rows: int) -> Floats | None:
+        """Time stamps (rows,) of the next points, checked, or None."""
+        new, last = self._known is None, None if self._known is None else self._known.stream.clock
+        times = checked_times(t, rows, last, new=new)
+        if times is None:
+            refuse_duration(self.half_life, new=new)
+        return times
 
     # Files
 
@@ -183,6 +185,8 @@ class RiverModel:
         owner = type(self).__name__
         validate({name: value}, owner)
         validate_mode({**self._parameters(), name: value}, owner)
+        if name == "half_life" and self._known is not None and self._known.stream.clock is None:
+            refuse_duration(value, new=False)
         if self._known is not None and name in FIXED and value != getattr(self, name):
             raise ValueError(
                 f"{name} cannot be changed to {value!r} in the middle of a stream: "

@@ -65,6 +65,15 @@ def test_a_half_life_that_is_a_timedelta_comes_back(X):
     )
 
 
+def test_a_timedelta_without_time_stamps_was_a_number_of_points_in_earlier_versions(X):
+    model = SPC(10, half_life=1800.0).fit(X)
+    header, body = split(model.to_bytes())
+    header["parameters"]["half_life"] = {"seconds": 1800.0}
+    again = SPC.from_bytes(sealed(header, body))
+    assert again.half_life == 1800.0
+    assert same_models(again.partial_fit(X), model.partial_fit(X))
+
+
 @pytest.mark.parametrize("crafted", [[1, 2], 1, 1e300, {"float": "nan"}, "P1D", None, True])
 def test_a_crafted_timedelta_is_refused(X, crafted):
     header, body = split(SPC(5, half_life=30.0).fit(X).to_bytes())
