@@ -67,7 +67,7 @@ def test_the_caller_can_lower_the_limit(kind, tmp_path):
 @pytest.mark.parametrize("params", [{"scale": 1.0}, {}], ids=repr)
 def test_memory_of_structures_that_are_not_there_is_not_touched(params):
     X = np.random.default_rng(0).normal(size=(50, 2))
-    n = 6000 if params else 400_000  # the state takes about 1 GB, or 0.1 GB
+    n = 6000 if params else 800_000  # the state takes about 1 GB, or 0.2 GB
     data = SPC(n, **params).partial_fit(X).to_bytes()
     assert len(data) < 100_000
     pid = os.fork()
@@ -75,5 +75,5 @@ def test_memory_of_structures_that_are_not_there_is_not_touched(params):
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         model = SPC.from_bytes(data)
         grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before  # in kB
-        os._exit(0 if grown < 60_000 and model.n_samples_seen_ == 50 else 1)
+        os._exit(0 if grown < 100_000 and model.n_samples_seen_ == 50 else 1)
     assert os.waitpid(pid, 0)[1] == 0
