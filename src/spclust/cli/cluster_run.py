@@ -14,7 +14,7 @@ from spclust.cli.checkpoints.checkpoint import (
 )
 from spclust.cli.checkpoints.checkpoint_lock import checkpoint_lock
 from spclust.cli.exit_codes import CommandError, StopSignal, named_rows, say
-from spclust.cli.labels import Scores, label_table
+from spclust.cli.labels import Scores, are_scored, label_table
 from spclust.cli.model_figure import draw, require_drawable
 from spclust.cli.model_options import new_model, track_by_default
 from spclust.cli.observer import Observer
@@ -28,6 +28,7 @@ from spclust.cli.sources.broker_source import (
     shown_names,
 )
 from spclust.cli.sources.source import Source
+from spclust.estimators.queries import scores_of_last_batch
 from spclust.persistence.atomic_file import write_whole
 from spclust.prepared_model import Preparation, PreparedModel
 from spclust.tables.bad_rows import BadRows, collection_path
@@ -236,10 +237,11 @@ class ClusterRun:
             if label is not None:
                 self.scores.add(batch.extra[label], labels)
             if self._out is not None:
-                table = label_table(
-                    prepared.model, rows, batch.row, labels, batch.extra, self._label, self._keep
-                )
-                self._out.add(table)
+                model, known = prepared.model, None
+                if are_scored(self._label):
+                    known = scores_of_last_batch(model, rows)
+                told = batch.row, labels, batch.extra, self._label, self._keep
+                self._out.add(label_table(model, known, *told))
         self.event_count += len(events)
         if self._events is not None:
             for event in events:

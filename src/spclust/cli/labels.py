@@ -16,30 +16,33 @@ _DEFAULT_NLT = 3.0  # of --outlier without --outlier-nlt: a typicality of 0.05
 _SCORES = ("purity", "nmi", "ari")
 
 
+def are_scored(options: LabelOptions) -> bool:
+    """True if the table of labels has columns about scores, too."""
+    return options.typicality or options.outlier
+
+
 def label_table(
     model: "SPC",
-    rows: Floats,
+    scores: Floats | None,
     number: Integers,
     labels: Integers,
     extra: pa.Table,
     options: LabelOptions,
     keep: tuple[str, ...],
 ) -> pa.Table:
-    """Table of rows, in the units of the model, with their numbers and labels."""
+    """Table of rows with their numbers and labels, and what their `scores` (n,) say if wanted."""
     columns = {"row": pa.array(number)}
     columns.update({name: extra[name] for name in keep})
     kept = {name: extra.schema.field(name) for name in keep}
     columns["label"] = pa.array(labels)
     if has_ids_of_its_own(model):
         columns["id"] = pa.array(lasting_ids(model, labels))
-    if options.typicality or options.outlier:
-        scores = model.score_samples(rows)
-        if options.typicality:
-            columns["typicality"] = pa.array(np.exp(scores))
-        if options.outlier:
-            limit = outlier_limit(model)
-            limit = _DEFAULT_NLT if limit is None else limit
-            columns["outlier"] = pa.array(-scores > limit)
+    if options.typicality and scores is not None:
+        columns["typicality"] = pa.array(np.exp(scores))
+    if options.outlier and scores is not None:
+        limit = outlier_limit(model)
+        limit = _DEFAULT_NLT if limit is None else limit
+        columns["outlier"] = pa.array(-scores > limit)
     fields = [kept.get(name, pa.field(name, column.type)) for name, column in columns.items()]
     return pa.table(columns, pa.schema(fields))
 

@@ -133,6 +133,42 @@ def labels(model: Any) -> Integers:
 
 
 @reads
+def scores_of_last_batch(model: Any, X: Any) -> Floats:
+    """Log typicality (n,) of the rows X (n, d) of the last batch, in their best structures.
+
+    As `labels_`, and unlike `score_samples`, these are scores of rows that have moved with the
+    clusters since they arrived, if the origin of coordinates moves.
+    """
+    found = fitted(model, "labels_")
+    return found.scores_of_last_batch(checked_rows(model, X, reset=False), threads(model))
+
+
+def arrivals_of_last_batch(model: Any, rows: int, places: Integers) -> Floats:
+    """When rows (n,) of the last batch arrived, which had so many, for `labels_and_scores`."""
+    when = model._fitted.last_batch.arrivals
+    if when is None or when.rows != rows:
+        return np.full(len(places), np.inf)
+    found: Floats = when.of(places)
+    return found
+
+
+@reads
+def labels_and_scores(
+    model: Any, X: Any, arrivals: Floats | None = None
+) -> tuple[Integers, Floats]:
+    """Clusters (n,), and log typicality (n,), of the rows of X (n, d).
+
+    If these were learnt, perhaps some batches ago, and arrived at some times (n,): as if they had
+    moved with the clusters since.
+    """
+    check_is_fitted(model)
+    rows = checked_rows(model, X, reset=False)
+    if arrivals is not None:
+        rows = model._fitted.moved(rows, arrivals)
+    return labels_of_rows(model, rows), 0.0 - model._stream.least_nlt(rows, threads(model))
+
+
+@reads
 def clustering(
     model: Any,
     eps: float | str | None,
