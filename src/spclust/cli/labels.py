@@ -6,11 +6,20 @@ import numpy as np
 import pyarrow as pa
 
 from spclust.array_types import Floats, Integers
-from spclust.cli.options import LabelOptions
-from spclust.estimators.queries import has_ids_of_its_own, lasting_ids, outlier_limit
+from spclust.cli.options import LabelOptions, RunOptions
+from spclust.estimators.queries import (
+    has_ids_of_its_own,
+    lasting_ids,
+    outlier_limit,
+    scores_of_last_batch,
+)
+from spclust.parameters import half_life_number
+from spclust.tables.batches import Batch, PartLimit
+from spclust.tables.chunks import Columns
 
 if TYPE_CHECKING:
     from spclust.estimators.spc import SPC
+    from spclust.prepared_model import PreparedModel
 
 _DEFAULT_NLT = 3.0  # of --outlier without --outlier-nlt: a typicality of 0.05
 _SCORES = ("purity", "nmi", "ari")
@@ -45,6 +54,39 @@ def label_table(
         columns["outlier"] = pa.array(-scores > limit)
     fields = [kept.get(name, pa.field(name, column.type)) for name, column in columns.items()]
     return pa.table(columns, pa.schema(fields))
+
+
+class Labels:
+    """Labels of rows that a run learns: what is written of them, and their scores."""
+
+    def __init__(self, options: LabelOptions, run: RunOptions) -> None:
+        self._options, self._run = options, run
+        self._needed = options.out is not None or options.label is not None
+        self.scores = Scores()
+
+    def limit(self, model: "SPC", columns: Columns) -> PartLimit:
+        """How much is learnt before it is labelled: less than what is remembered."""
+        if not self._needed or self._run.batch is not None:
+            return PartLimit()
+        half_life = half_life_number(model.half_life)
+        return PartLimit.of_half_life(half_life, timed=columns.time is not None)
+
+    def learnt(
+        self, prepared: "PreparedModel", batch: Batch, rows: Floats, keep: tuple[str, ...]
+    ) -> tuple[list[dict[str, Any]], pa.Table]:
+        """Learn rows, a batch in the units of the model: its events, and its table of labels."""
+        options, model = self._options, prepared.model
+        if not self._needed:
+            return prepared.learn(rows, batch.time, batch.row), batch.extra
+        labels, events = prepared.learn_and_label(
+            rows, batch.time, batch.row, before=self._run.prequential
+        )
+        if options.label is not None:
+            self.scores.add(batch.extra[options.label], labels)
+        if options.out is None:
+            return events, batch.extra
+        scores = scores_of_last_batch(model, rows) if are_scored(options) else None
+        return events, label_table(model, scores, batch.row, labels, batch.extra, options, keep)
 
 
 class Scores:
