@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import normalized_mutual_info_score
 
-from spclust import SPC, merge_all
+from spclust import SPC, SPCOutlierDetector, merge_all
 from spclust.estimators.queries import (
     arrivals_of_last_batch,
     labels_and_scores,
@@ -202,3 +202,28 @@ def test_a_path_has_bounded_memory():
     assert np.array_equal(
         short.followed(np.zeros((3, 2)), late, s), path.followed(np.zeros((3, 2)), late, s)
     )
+
+
+def test_a_transform_of_learnt_rows_has_the_cluster_of_each_where_it_is_typical():
+    X, _ = drifting(10_000)
+    model = SPC(half_life=500)
+    u, labels = model.fit_transform(X), model.labels_
+    known = labels >= 0
+    assert known.mean() > 0.9
+    assert np.mean(u.argmax(axis=1)[known] == labels[known]) > 0.97
+    rest, _ = at_rest(1000)
+    assert np.array_equal(model.fit_transform(rest), model.transform(rest))
+
+
+@pytest.mark.parametrize("contamination", ["auto", 0.05])
+def test_outliers_of_learnt_rows_are_those_that_left_their_clusters(contamination):
+    X, _ = drifting(30_000, places=PLACES / 2.0)
+    X[::50] += 4.0 * np.random.default_rng(0).normal(size=(600, 2))
+    model = SPCOutlierDetector(half_life=500, contamination=contamination)
+    outlying, left = model.fit_predict(X) < 0, np.arange(30_000) % 50 == 0
+    assert outlying.mean() == pytest.approx(0.01 if contamination == "auto" else 0.05, abs=0.003)
+    assert outlying[left].mean() > 10.0 * outlying[~left].mean()
+    now = X[-1] - [0.0, 20.0]
+    assert model.predict([now])[0] == -1
+    rest, _ = at_rest(1000)
+    assert np.array_equal(model.fit_predict(rest), model.predict(rest))

@@ -1,4 +1,4 @@
-"""The path of a moving origin: where rows would be now if they had moved with the clusters.
+"""The path of a moving origin: where rows that moved with it are now.
 
 A batch may be long, and the velocity of the origin changes at renewals. Then structures go to where
 they would be if the origin had had the new velocity since the window of the drift began. So do the
@@ -73,7 +73,7 @@ class Arrivals(NamedTuple):
     def of_last(
         cls, rows: int, s: AutomaticStructures, t: Floats | None, weights: Floats | None
     ) -> Self:
-        """Those of rows that were just learnt, with time stamps (rows,) and weights (rows,).
+        """Those of rows just learnt, with times (rows,) and weights (rows,).
 
         Rows of weight 0 are not learnt: they count as arriving with the last one before.
         """

@@ -39,7 +39,7 @@ def label_table(
     options: LabelOptions,
     keep: tuple[str, ...],
 ) -> pa.Table:
-    """Table of rows with their numbers and labels, and what their `scores` (n,) say if wanted."""
+    """Table of rows, with their labels and what their `scores` (n,) say."""
     columns = {"row": pa.array(number)}
     columns.update({name: extra[name] for name in keep})
     kept = {name: extra.schema.field(name) for name in keep}
@@ -57,7 +57,7 @@ def label_table(
 
 
 class Labels:
-    """Labels of rows that a run learns: what is written of them, and their scores."""
+    """Labels of rows that a run learns: the table of them, and scores."""
 
     def __init__(self, options: LabelOptions, run: RunOptions) -> None:
         self._options, self._run = options, run
@@ -74,7 +74,7 @@ class Labels:
     def learnt(
         self, prepared: "PreparedModel", batch: Batch, rows: Floats, keep: tuple[str, ...]
     ) -> tuple[list[dict[str, Any]], pa.Table]:
-        """Learn rows, a batch in the units of the model: its events, and its table of labels."""
+        """Learn a batch, whose `rows` are prepared: events, table of labels."""
         options, model = self._options, prepared.model
         if not self._needed:
             return prepared.learn(rows, batch.time, batch.row), batch.extra

@@ -84,15 +84,13 @@ class Fitted:
             labels[outlying(self.stream, structures, *of)] = -1
         return labels
 
-    def scores_of_last_batch(self, rows: Rows, threads: int) -> Floats:
-        """Log typicality (n,) of the rows (n, d) of the last batch, as labels are given to them."""
+    def last_rows_now(self, rows: Rows) -> Rows:
+        """The rows (n, d) of the last batch where they are now, for labels."""
         last = self._last_learnt()
         if last.arrivals is not None and last.arrivals.rows != len(rows):
             raise ValueError(f"The last batch had {last.arrivals.rows} rows, not {len(rows)}.")
-        parts = last.as_of_now(rows, self.stream)
-        nlt = np.concatenate([self.stream.least_nlt(part, threads) for part in parts])
-        scores: Floats = 0.0 - nlt
-        return scores
+        parts = list(last.as_of_now(rows, self.stream))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _last_learnt(self) -> LastBatch:
         """The last batch; AttributeError if something else was learnt since."""
@@ -104,7 +102,7 @@ class Fitted:
         return self.last_batch
 
     def moved(self, rows: Rows, arrivals: Floats) -> Rows:
-        """Rows (n, d), which arrived at some times (n,), moved as the clusters since."""
+        """Rows (n, d), which arrived at some times (n,), where they are now."""
         stream = self.stream
         return stream.moved(rows, arrivals) if isinstance(stream, AutomaticStream) else rows
 

@@ -42,7 +42,7 @@ def measured_nlt(rows: Rows, stream: AnyStream, threads: int, measure: Measure) 
 def arrivals_of(
     rows: int, stream: AnyStream, t: Floats | None = None, weights: Floats | None = None
 ) -> Arrivals | None:
-    """When rows arrived that were just learnt; None if clusters cannot have moved since."""
+    """When rows just learnt arrived; None if clusters cannot have moved."""
     if not isinstance(stream, AutomaticStream) or stream.path is None:
         return None
     return Arrivals.of_last(rows, stream.structures, t, weights)
@@ -89,7 +89,7 @@ class LastBatch(NamedTuple):
         return found._replace(nlt=np.concatenate(nlts) if nlts else None, measure=measure)
 
     def as_of_now(self, rows: Rows, stream: AnyStream) -> Iterator[Rows]:
-        """Its rows, in parts, where they would be if they had moved with the clusters since."""
+        """Its rows, in parts, moved as the clusters since they arrived."""
         if self.arrivals is None or not isinstance(stream, AutomaticStream):
             yield rows
             return

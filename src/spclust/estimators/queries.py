@@ -134,17 +134,25 @@ def labels(model: Any) -> Integers:
 
 @reads
 def scores_of_last_batch(model: Any, X: Any) -> Floats:
-    """Log typicality (n,) of the rows X (n, d) of the last batch, in their best structures.
+    """Log typicality (n,) of the rows X (n, d) of the last batch.
 
     As `labels_`, and unlike `score_samples`, these are scores of rows that have moved with the
     clusters since they arrived, if the origin of coordinates moves.
     """
-    found = fitted(model, "labels_")
-    return found.scores_of_last_batch(checked_rows(model, X, reset=False), threads(model))
+    rows = fitted(model, "labels_").last_rows_now(checked_rows(model, X, reset=False))
+    scores: Floats = 0.0 - model._stream.least_nlt(rows, threads(model))
+    return scores
+
+
+@reads
+def typicality_of_last_batch(model: Any, X: Any) -> Floats:
+    """Typicality (n, n_clusters_) of the rows of the last batch, as above."""
+    rows = fitted(model, "labels_").last_rows_now(checked_rows(model, X, reset=False))
+    return typicality_of_rows(model, rows)
 
 
 def arrivals_of_last_batch(model: Any, rows: int, places: Integers) -> Floats:
-    """When rows (n,) of the last batch arrived, which had so many, for `labels_and_scores`."""
+    """When rows (n,) of the last batch, which had so many `rows`, arrived."""
     when = model._fitted.last_batch.arrivals
     if when is None or when.rows != rows:
         return np.full(len(places), np.inf)

@@ -221,9 +221,9 @@ class AutomaticStream(AutomaticQuery):
             self.path = OriginPath.starting(s) if self.path is None else self.path.continued(s)
 
     def moved(self, X: Rows, arrivals: Floats) -> Rows:
-        """Rows of X (n, d), which arrived at some times (n,), moved as the clusters since.
+        """Rows of X (n, d), which arrived at some times (n,), where they are now.
 
-        The rows themselves if nothing has moved.
+        They have moved as the clusters since; if nothing has moved, they are X.
         """
         if self.path is None or self.path.rests_since(arrivals.min(initial=np.inf)):
             return X

@@ -41,14 +41,14 @@ def default_batch_size(features: int) -> int:
 
 
 class PartLimit(NamedTuple):
-    """How many rows, and what time, a part of a batch has at most; few rows may take longer."""
+    """How many rows, and what time, a part of a batch has at most."""
 
     rows: float = math.inf
     time: float = math.inf
 
     @classmethod
     def of_half_life(cls, half_life: float, *, timed: bool) -> Self:
-        """Half of a half-life: the first rows are remembered when they are labelled."""
+        """Half of a half-life: when its rows are labelled, all are remembered."""
         return cls(time=half_life / 2.0) if timed else cls(rows=half_life / 2.0)
 
 

@@ -43,9 +43,9 @@ class Recent:
     def add(
         self, values: Rows, last: int, events: list[dict[str, Any]], arrivals: Arrivals
     ) -> None:
-        """Add rows (n, d) that were learnt, the last of which has a number, and their events.
+        """Add rows (n, d) that were learnt, and their events.
 
-        `arrivals` tells when those at some places arrived.
+        The last row has a number; `arrivals` tells when those at some places arrived.
         """
         n, d = values.shape
         most = max(1, min(_AT_ONCE, _NUMBERS // max(d, 1)))
