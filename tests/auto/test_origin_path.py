@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import normalized_mutual_info_score
 
-from spclust import SPC, merge_all
+from spclust import SPC, SPCOutlierDetector, merge_all
+from spclust.estimators.queries import (
+    arrivals_of_last_batch,
+    labels_and_scores,
+    scores_of_last_batch,
+)
 
 PLACES = np.array([(0.0, 0.0), (18.0, 0.0), (0.0, 18.0), (18.0, 18.0)])
 
@@ -176,3 +181,76 @@ def test_the_velocity_is_that_between_silences(gap):
         model.partial_fit(X[rows], t=t[rows])
         found.append(velocity_of(model)[0])
     assert np.median(found[days // 2 :]) == pytest.approx(0.005, rel=0.1)
+
+
+@pytest.mark.parametrize(("timed", "jobs"), [(False, 1), (True, 2)])
+def test_scores_of_the_last_batch_are_those_of_rows_that_moved(timed, jobs):
+    X, _ = drifting(15_000)
+    t = np.arange(15_000.0) if timed else None
+    model = SPC(half_life=500.0, n_jobs=jobs).partial_fit(X[:5000], t=t[:5000] if timed else None)
+    model.partial_fit(X[5000:], t=t[5000:] if timed else None)
+    labels, scores = model.labels_, scores_of_last_batch(model, X[5000:])
+    assert np.mean(labels == -1) < 0.01
+    assert np.mean(scores < -3.0) < 0.1
+    assert np.mean(model.score_samples(X[5000:]) < -3.0) > 0.8
+    at, later = arrivals_of_last_batch(model, 10_000, np.arange(10_000)), X[-200:] + 0.0
+    found = labels_and_scores(model, X[5000:], at)
+    assert np.array_equal(found[0], labels)
+    assert np.array_equal(found[1], scores)
+    model.partial_fit(later, t=t[-200:] + 200.0 if timed else None)
+    found = labels_and_scores(model, X[5000:], at)  # they move on with later batches
+    assert np.mean(found[0] == labels) > 0.98
+    assert np.mean(found[1] < -3.0) < 0.1
+
+
+@pytest.mark.parametrize("parameters", [{}, {"half_life": 500}, {"scale": 1.0}])
+def test_scores_of_the_last_batch_at_rest_are_those_of_its_rows(parameters):
+    X, _ = at_rest(3000)
+    model = SPC(**parameters).partial_fit(X[:1000]).partial_fit(X[1000:])
+    assert np.array_equal(scores_of_last_batch(model, X[1000:]), model.score_samples(X[1000:]))
+    found = labels_and_scores(model, X[:5], np.arange(5.0))
+    assert np.array_equal(found[0], model.predict(X[:5]))
+    with pytest.raises(AttributeError, match="something else was learnt"):
+        scores_of_last_batch(model.merge(SPC(**parameters).fit(X)), X[1000:])
+
+
+def test_a_path_has_bounded_memory():
+    X, _ = drifting(3000)
+    model = SPC(half_life=500.0).partial_fit(X)
+    path = model._stream.path
+    for turn in range(2000):
+        path = path.turned(5000.0 + turn, np.array([1e-3 * turn, 0.0]))
+    s = model._stream.structures
+    s.velocity[:] = path.velocity[-1]
+    short = path.continued(s)
+    assert len(short.began) == 256
+    s.drift_clock = 7000.0
+    late = np.array([6800.0, 6950.0, 6999.5])
+    assert np.array_equal(
+        short.followed(np.zeros((3, 2)), late, s), path.followed(np.zeros((3, 2)), late, s)
+    )
+
+
+def test_a_transform_of_learnt_rows_has_the_cluster_of_each_where_it_is_typical():
+    X, _ = drifting(10_000)
+    model = SPC(half_life=500)
+    u, labels = model.fit_transform(X), model.labels_
+    known = labels >= 0
+    assert known.mean() > 0.9
+    assert np.mean(u.argmax(axis=1)[known] == labels[known]) > 0.97
+    rest, _ = at_rest(1000)
+    assert np.array_equal(model.fit_transform(rest), model.transform(rest))
+
+
+@pytest.mark.parametrize("contamination", ["auto", 0.05])
+def test_outliers_of_learnt_rows_are_those_that_left_their_clusters(contamination):
+    X, _ = drifting(30_000, places=PLACES / 2.0)
+    X[::50] += 4.0 * np.random.default_rng(0).normal(size=(600, 2))
+    model = SPCOutlierDetector(half_life=500, contamination=contamination)
+    outlying, left = model.fit_predict(X) < 0, np.arange(30_000) % 50 == 0
+    assert outlying.mean() == pytest.approx(0.01 if contamination == "auto" else 0.05, abs=0.003)
+    assert outlying[left].mean() > 10.0 * outlying[~left].mean()
+    now = X[-1] - [0.0, 20.0]
+    assert model.predict([now])[0] == -1
+    rest, _ = at_rest(1000)
+    assert np.array_equal(model.fit_predict(rest), model.predict(rest))

@@ -107,7 +107,7 @@ def test_outliers_are_told_with_their_rows():
 def test_the_sample_has_the_newest_rows_in_order():
     recent = Recent()
     for start in range(0, 100_000, 10_000):
-        recent.add(np.zeros((10_000, 2)), start + 10_000, [])
+        recent.add(np.zeros((10_000, 2)), start + 10_000, [], lambda rows: rows.astype(float))
     sample = recent.sample()
     assert len(sample.number) == 400
     assert sample.number[-1] == 100_000
@@ -201,3 +201,23 @@ def test_a_learner_never_fails_because_somebody_looks():
         stop.set()
         asking.join()
     assert model.n_samples_seen_ == 22_000
+
+
+@pytest.mark.parametrize(("batch", "renewed"), [(2000, 1), (1000, 4), (10_000, 1)])
+def test_rows_that_moved_with_their_clusters_are_no_outliers(batch, renewed):
+    rng = np.random.default_rng(0)
+    n = 40_000
+    X = 9.0 * rng.integers(2, size=(n, 2)) + rng.normal(size=(n, 2))
+    X[:, 0] += 0.01 * np.arange(n)
+    live = LiveModel("rows", PreparedModel(SPC(half_life=500), Preparation(("x", "y"))))
+    shares = []
+    for number, start in enumerate(range(0, n, batch)):
+        rows = X[start : start + batch]
+        live.learnt(rows, start + len(rows), live.prepared.learn(rows))
+        if number % renewed == renewed - 1:
+            live.renew()
+            shares += [live.outlier_share] if start > 10_000 else []
+    assert max(shares) < 0.15
+    known = live.moment.labels >= 0
+    assert known.mean() > 0.97
+    assert len(set(live.moment.labels[known])) == 4

@@ -6,6 +6,8 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
+
 from spclust.cli.checkpoints.checkpoint import (
     Checkpoint,
     CheckpointFile,
@@ -14,7 +16,7 @@ from spclust.cli.checkpoints.checkpoint import (
 )
 from spclust.cli.checkpoints.checkpoint_lock import checkpoint_lock
 from spclust.cli.exit_codes import CommandError, StopSignal, named_rows, say
-from spclust.cli.labels import Scores, label_table
+from spclust.cli.labels import Labels
 from spclust.cli.model_figure import draw, require_drawable
 from spclust.cli.model_options import new_model, track_by_default
 from spclust.cli.observer import Observer
@@ -91,7 +93,8 @@ class ClusterRun:
             checkpoint=path,
         )
         self._settings = self._all_settings(parameters)
-        self.scores = Scores()
+        self._labels = Labels(label_options, run_options)
+        self.scores = self._labels.scores
         self.rows = self.resumed_at = self.event_count = 0
         self.seconds = 0.0
         self._position = Position()
@@ -212,10 +215,7 @@ class ClusterRun:
         batch = self._in_order(batch)
         self.bad.add(batch.bad)
         if len(batch.values) and batch.end is not None:
-            with named_rows(self.paths, batch.end.file, batch.row):
-                events = self._learn(batch)
-            if self._observer is not None:
-                self._observer.learnt(batch, events)
+            self._learn(batch)
         self.rows += len(batch.values)
         if batch.end is not None:
             self._position, self._bad_state = batch.end, self.bad.state()
@@ -224,27 +224,23 @@ class ClusterRun:
         """The batch without rows whose time goes backwards, which are bad ones."""
         return ordered(batch, self._columns, self.prepared.clock)[0]
 
-    def _learn(self, batch: Batch) -> list[dict[str, Any]]:
-        prepared, label = self.prepared, self._label.label
-        rows = prepared.prepare(batch.values)
-        if self._out is None and label is None:
-            events = prepared.learn(rows, batch.time, batch.row)
-        else:
-            labels, events = prepared.learn_and_label(
-                rows, batch.time, batch.row, before=self._run.prequential
-            )
-            if label is not None:
-                self.scores.add(batch.extra[label], labels)
-            if self._out is not None:
-                table = label_table(
-                    prepared.model, rows, batch.row, labels, batch.extra, self._label, self._keep
-                )
-                self._out.add(table)
-        self.event_count += len(events)
-        if self._events is not None:
-            for event in events:
-                self._events.add(event)
-        return events
+    def _learn(self, batch: Batch) -> None:
+        """Learn a batch; where rows are labelled, in parts of half a half-life."""
+        rows, tables = self.prepared.prepare(batch.values), []
+        end = 0 if batch.end is None else batch.end.file
+        for each in batch.parts(self._labels.limit(self.prepared.model, self._columns)):
+            part = batch.part(each)
+            with named_rows(self.paths, end, part.row):
+                events, table = self._labels.learnt(self.prepared, part, rows[each], self._keep)
+            tables.append(table)
+            self.event_count += len(events)
+            if self._events is not None:
+                for event in events:
+                    self._events.add(event)
+            if self._observer is not None:
+                self._observer.learnt(part, events)
+        if self._out is not None:
+            self._out.add(pa.concat_tables(tables))
 
     def _save_checkpoint(self, model: bytes | None = None) -> None:
         """Replace the checkpoint after the outputs are on the disk; encode the model if needed."""

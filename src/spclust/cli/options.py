@@ -183,7 +183,7 @@ class RunOptions:
         typer.Option(
             min=1,
             help="Rows to learn, then to label, at a time. [default: 10,000, fewer in tables of "
-            "more than 100 columns]",
+            "more than 100 columns; with --half-life, half of it, but 100 rows or more]",
             rich_help_panel=_RUNNING,
         ),
     ] = None

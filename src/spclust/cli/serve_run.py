@@ -43,9 +43,10 @@ class PostedRun(ClusterRun):
             return found._replace(bad=batch.bad)
         return found
 
-    def _learn(self, batch: Batch) -> list[dict[str, Any]]:
+    def _learn(self, batch: Batch) -> None:
         if not self.prepared.warmup:  # they were finite when they were posted
-            return super()._learn(batch)
+            super()._learn(batch)
+            return
         finite = np.isfinite(self.prepared.prepare(batch.values))
         good: Booleans = np.asarray(finite.all(axis=1))
         if not good.all():
@@ -54,7 +55,8 @@ class PostedRun(ClusterRun):
                 logging.WARNING,
             )
             batch = batch.kept(good)
-        return super()._learn(batch) if good.any() else []
+        if good.any():
+            super()._learn(batch)
 
 
 class ServeRun:

@@ -27,6 +27,14 @@ class ClusterTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         """Typicality (n, n_clusters_) of each row of X (n, d) in each cluster: see `typicality`."""
         return queries.typicality(self, X)
 
+    def fit_transform(self, X: Any, y: object = None, **given: Any) -> Floats:
+        """Learn X (n, d) as `fit` does; typicality (n, n_clusters_) of each row.
+
+        As `labels_`, of rows that have moved with the clusters, if all clusters move alike.
+        """
+        self.fit(X, y, **given)
+        return queries.typicality_of_last_batch(self, X)
+
     def score(self, X: Any, y: object = None, sample_weight: Any = None) -> float:
         """Mean log typicality of the rows of X (n, d): at most 0, higher is more typical.
 

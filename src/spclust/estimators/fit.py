@@ -11,7 +11,7 @@ from spclust.estimators.last_batch import (
     INTERRUPTED,
     NO_ROWS,
     LastBatch,
-    motion_of,
+    arrivals_of,
     outlier_measure,
     threads,
 )
@@ -129,8 +129,8 @@ def fit(
             raise ValueError(too_far(f"X holds {number}, which")) from None
         limit = resolved_outlier_nlt(model.outlier_nlt, model.scale)
         measure = outlier_measure(model)
-        motion = motion_of(len(rows), stream, **of_all_rows)
-        last = LastBatch.of(rows, stream, threads(model), motion, at_once=gapless, measure=measure)
+        when = arrivals_of(len(rows), stream, **of_all_rows)
+        last = LastBatch.of(rows, stream, threads(model), when, at_once=gapless, measure=measure)
     first = NO_ROWS
     if gapless and not (params.automatic and tracker is not None):  # events have its numbers
         number_anew(stream)

@@ -71,13 +71,8 @@ class Fitted:
         self, structures: Integers, outlier_nlt: float | None, measure: Measure, threads: int
     ) -> Integers:
         """Cluster (n,) of each row of the last batch, by the labels (k,) of the structures."""
-        last = self.last_batch
-        if last.seen not in (None, self.stream.seen):
-            raise AttributeError(
-                "labels_ are those of the rows of the last fit or partial_fit, but something else "
-                "was learnt since then, points one by one or another model: call predict."
-            )
-        last = self.last_batch = last.found(self.stream, threads, measure)
+        last = self._last_learnt().found(self.stream, threads, measure)
+        self.last_batch = last
         labels: Integers = structures[last.nearest]
         if outlier_nlt is not None and labels.size:
             if last.nlt is None or last.measure != measure:
@@ -88,6 +83,28 @@ class Fitted:
             of = last.nearest, last.nlt, outlier_nlt, measure
             labels[outlying(self.stream, structures, *of)] = -1
         return labels
+
+    def last_rows_now(self, rows: Rows) -> Rows:
+        """The rows (n, d) of the last batch where they are now, for labels."""
+        last = self._last_learnt()
+        if last.arrivals is not None and last.arrivals.rows != len(rows):
+            raise ValueError(f"The last batch had {last.arrivals.rows} rows, not {len(rows)}.")
+        parts = list(last.as_of_now(rows, self.stream))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _last_learnt(self) -> LastBatch:
+        """The last batch; AttributeError if something else was learnt since."""
+        if self.last_batch.seen not in (None, self.stream.seen):
+            raise AttributeError(
+                "labels_ are those of the rows of the last fit or partial_fit, but something else "
+                "was learnt since then, points one by one or another model: call predict."
+            )
+        return self.last_batch
+
+    def moved(self, rows: Rows, arrivals: Floats) -> Rows:
+        """Rows (n, d), which arrived at some times (n,), where they are now."""
+        stream = self.stream
+        return stream.moved(rows, arrivals) if isinstance(stream, AutomaticStream) else rows
 
     def typicality(self, rows: Rows, structures: Integers, threads: int) -> Floats:
         """Typicality (n, clusters) of each row in the best structure of each cluster."""

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 
 from spclust.array_types import Floats, Integers, Rows
-from spclust.auto.origin_path import OriginPath, arrivals_of
+from spclust.auto.origin_path import Arrivals
 from spclust.parameters import resolved_outlier_nlt
 from spclust.stream.automatic_stream import AutomaticStream
 from spclust.stream.mode import AnyStream
@@ -39,21 +39,13 @@ def measured_nlt(rows: Rows, stream: AnyStream, threads: int, measure: Measure) 
     return (stream.nearest_nlt if measure == "nearest" else stream.least_nlt)(rows, threads)
 
 
-class Motion(NamedTuple):
-    """How the origin has moved since each row arrived."""
-
-    path: OriginPath
-    arrivals: Floats  # (rows,)
-
-
-def motion_of(
+def arrivals_of(
     rows: int, stream: AnyStream, t: Floats | None = None, weights: Floats | None = None
-) -> Motion | None:
-    """The motion since the rows that were just learnt, all at once; None if there was none."""
-    path = stream.recorded_path() if isinstance(stream, AutomaticStream) else None
-    if path is None or not isinstance(stream, AutomaticStream):
+) -> Arrivals | None:
+    """When rows just learnt arrived; None if clusters cannot have moved."""
+    if not isinstance(stream, AutomaticStream) or stream.path is None:
         return None
-    return Motion(path, arrivals_of(rows, stream.structures, t, weights))
+    return Arrivals.of_last(rows, stream.structures, t, weights)
 
 
 class LastBatch(NamedTuple):
@@ -65,7 +57,7 @@ class LastBatch(NamedTuple):
     nearest: Integers  # position of a structure, in order of age, for each row; if rows is None
     nlt: Floats | None = None  # None if it was not needed while rows were there
     measure: Measure = "none"  # what `nlt` is
-    motion: Motion | None = None  # if clusters have moved since the rows arrived
+    arrivals: Arrivals | None = None  # of the rows, if clusters may have moved since
 
     @classmethod
     def of(
@@ -73,38 +65,37 @@ class LastBatch(NamedTuple):
         rows: Rows,
         stream: AnyStream,
         threads: int,
-        motion: Motion | None,
+        arrivals: Arrivals | None,
         *,
         at_once: bool,
         measure: Measure,
     ) -> Self:
         """The rows that were just learnt."""
         if at_once or rows.nbytes > _LARGEST_KEPT:
-            return cls(stream.seen, rows, NO_ROWS, motion=motion).found(stream, threads, measure)
-        return cls(stream.seen, rows.copy(), NO_ROWS, motion=motion)
+            last = cls(stream.seen, rows, NO_ROWS, arrivals=arrivals)
+            return last.found(stream, threads, measure)
+        return cls(stream.seen, rows.copy(), NO_ROWS, arrivals=arrivals)
 
     def found(self, stream: AnyStream, threads: int, measure: Measure) -> Self:
         """The batch with the nearest structure of each row, and its NLT there if needed."""
         if self.rows is None:
             return self
         nearest, nlts = [], []
-        for rows in self._as_of_now(stream):
+        for rows in self.as_of_now(self.rows, stream):
             nearest.append(stream.nearest(rows, threads))
             nlt = measured_nlt(rows, stream, threads, measure)
             nlts += [] if nlt is None else [nlt]
-        found = self._replace(rows=None, nearest=np.concatenate(nearest), motion=None)
+        found = self._replace(rows=None, nearest=np.concatenate(nearest))
         return found._replace(nlt=np.concatenate(nlts) if nlts else None, measure=measure)
 
-    def _as_of_now(self, stream: AnyStream) -> Iterator[Rows]:
-        """The rows, in parts, where they would be if they had moved with the clusters since."""
-        assert self.rows is not None
-        if self.motion is None or not isinstance(stream, AutomaticStream):
-            yield self.rows
+    def as_of_now(self, rows: Rows, stream: AnyStream) -> Iterator[Rows]:
+        """Its rows, in parts, moved as the clusters since they arrived."""
+        if self.arrivals is None or not isinstance(stream, AutomaticStream):
+            yield rows
             return
-        path, arrivals = self.motion
-        for start in range(0, max(len(self.rows), 1), _PART):
-            part = slice(start, start + _PART)
-            yield path.followed(self.rows[part], arrivals[part], stream.structures)
+        for start in range(0, max(len(rows), 1), _PART):
+            part = rows[start : start + _PART]
+            yield stream.moved(part, self.arrivals.of(np.arange(start, start + len(part))))
 
 
 INTERRUPTED = LastBatch(None, None, NO_ROWS)  # not learnt in full

@@ -137,7 +137,7 @@ class SPCOutlierDetector(InFiles, AccessSlot, OutlierMixin, BaseEstimator):  # t
             model = SPC(**self._shared()).fit(rows, t=t)
             recent = _NO_SCORES
             if self._share() is not None:
-                recent = _scores(model, rows, threads(self))
+                recent = _scores(model, model._fitted.last_rows_now(rows), threads(self))
         self.model_ = model
         # The offset is that of all rows; the last scores are kept for `partial_fit`.
         self.offset_ = self._offset(recent)
@@ -207,6 +207,16 @@ class SPCOutlierDetector(InFiles, AccessSlot, OutlierMixin, BaseEstimator):  # t
     def predict(self, X: Any) -> Integers:
         """-1 for each row (n,) of X (n, d) that is an outlier, 1 for all others."""
         return np.where(self.decision_function(X) < 0.0, -1, 1)
+
+    def fit_predict(self, X: Any, y: object = None, **given: Any) -> Integers:
+        """Learn X (n, d) as `fit` does; -1 for each row (n,) that is an outlier.
+
+        If all clusters move alike, a row is judged as if it had moved with them since it arrived.
+        """
+        self.fit(X, y, **given)
+        rows = self.model_._fitted.last_rows_now(checked_rows(self, X, reset=False))
+        scores = _scores(self.model_, rows, threads(self))
+        return np.where(scores - self.offset_ < 0.0, -1, 1)
 
     def _shared(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _SHARED}

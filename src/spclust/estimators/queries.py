@@ -139,6 +139,50 @@ def labels(model: Any) -> Integers:
 
 
 @reads
+def scores_of_last_batch(model: Any, X: Any) -> Floats:
+    """Log typicality (n,) of the rows X (n, d) of the last batch.
+
+    As `labels_`, and unlike `score_samples`, these are scores of rows that have moved with the
+    clusters since they arrived, if the origin of coordinates moves.
+    """
+    rows = fitted(model, "labels_").last_rows_now(checked_rows(model, X, reset=False))
+    scores: Floats = 0.0 - model._stream.least_nlt(rows, threads(model))
+    return scores
+
+
+@reads
+def typicality_of_last_batch(model: Any, X: Any) -> Floats:
+    """Typicality (n, n_clusters_) of the rows of the last batch, as above."""
+    rows = fitted(model, "labels_").last_rows_now(checked_rows(model, X, reset=False))
+    return typicality_of_rows(model, rows)
+
+
+def arrivals_of_last_batch(model: Any, rows: int, places: Integers) -> Floats:
+    """When rows (n,) of the last batch, which had so many `rows`, arrived."""
+    when = model._fitted.last_batch.arrivals
+    if when is None or when.rows != rows:
+        return np.full(len(places), np.inf)
+    found: Floats = when.of(places)
+    return found
+
+
+@reads
+def labels_and_scores(
+    model: Any, X: Any, arrivals: Floats | None = None
+) -> tuple[Integers, Floats]:
+    """Clusters (n,), and log typicality (n,), of the rows of X (n, d).
+
+    If these were learnt, perhaps some batches ago, and arrived at some times (n,): as if they had
+    moved with the clusters since.
+    """
+    check_is_fitted(model)
+    rows = checked_rows(model, X, reset=False)
+    if arrivals is not None:
+        rows = model._fitted.moved(rows, arrivals)
+    return labels_of_rows(model, rows), 0.0 - model._stream.least_nlt(rows, threads(model))
+
+
+@reads
 def clustering(
     model: Any,
     eps: float | str | None,

@@ -38,7 +38,7 @@ class AutomaticStream(AutomaticQuery):
     """State of one stream of points with d features, in the automatic mode."""
 
     _copy: AutomaticStructures | None  # memory for a renewal, if there has been one
-    path: OriginPath | None  # of the origin, since `record_path`
+    path: OriginPath | None  # of the origin, once it is recorded
 
     def __init__(self, params: Params, d: int) -> None:
         self._use(params, _or_memory_error(params, d), NOTHING_READ)
@@ -216,12 +216,19 @@ class AutomaticStream(AutomaticQuery):
     def record_path(self) -> None:
         """Record the path of the origin from now on; without a half-life it has none."""
         s = self.structures
-        self.path = OriginPath.starting(s) if s.half_life < np.inf else None
+        if not s.half_life < np.inf:
+            self.path = None
+        else:
+            self.path = OriginPath.starting(s) if self.path is None else self.path.continued(s)
 
-    def recorded_path(self) -> OriginPath | None:
-        """The path since `record_path`, which ends; None if the origin was at rest."""
-        path, self.path = self.path, None
-        return None if path is None or path.rests else path
+    def moved(self, X: Rows, arrivals: Floats) -> Rows:
+        """Rows of X (n, d), which arrived at some times (n,), where they are now.
+
+        They have moved as the clusters since; if nothing has moved, they are X.
+        """
+        if self.path is None or self.path.rests_since(arrivals.min(initial=np.inf)):
+            return X
+        return self.path.followed(X, arrivals, self.structures)
 
     def number_anew(self) -> None:
         """Let the labels of clusters begin with 0 when they are read next."""

@@ -3,6 +3,7 @@
 Labels depend on the batches. Batches must therefore not depend on chunks, disks and pipes.
 """
 
+import math
 import os
 import queue
 import threading
@@ -29,6 +30,7 @@ _JOIN = 0.5  # seconds to wait at the end for the thread that reads
 _AHEAD = 3  # batches read before they are needed
 _MOST_NUMBERS = 1_000_000  # in a batch of default size, which limits the memory for wide tables
 _MOST_ROWS = 10_000
+_FEWEST_ROWS = 100  # of a part, whose clusters have to be read: that takes as long as so many rows
 
 Item = TypeVar("Item")
 
@@ -36,6 +38,18 @@ Item = TypeVar("Item")
 def default_batch_size(features: int) -> int:
     """Default number of rows in a batch."""
     return max(1, min(_MOST_ROWS, _MOST_NUMBERS // features))
+
+
+class PartLimit(NamedTuple):
+    """How many rows, and what time, a part of a batch has at most."""
+
+    rows: float = math.inf
+    time: float = math.inf
+
+    @classmethod
+    def of_half_life(cls, half_life: float, *, timed: bool) -> Self:
+        """Half of a half-life: when its rows are labelled, all are remembered."""
+        return cls(time=half_life / 2.0) if timed else cls(rows=half_life / 2.0)
 
 
 class Batch(NamedTuple):
@@ -56,6 +70,31 @@ class Batch(NamedTuple):
         time = None if self.time is None else self.time[:0]
         return self._replace(
             values=self.values[:0], row=self.row[:0], extra=none, end=None, time=time
+        )
+
+    def parts(self, limit: PartLimit) -> list[slice]:
+        """Its rows, whose times do not go backwards, in parts."""
+        n, starts = len(self.values), [0]
+        if self.time is not None and limit.time < math.inf:
+            while n - starts[-1] > _FEWEST_ROWS:
+                until = self.time[starts[-1]] + limit.time
+                start = int(np.searchsorted(self.time, until, side="right"))
+                starts.append(min(max(start, starts[-1] + _FEWEST_ROWS), n))
+        elif limit.rows < n:
+            count = math.ceil(n / max(limit.rows, _FEWEST_ROWS))
+            starts = [n * at // count for at in range(count)]
+        ends = [*starts[1:], n]
+        return [slice(a, b) for a, b in zip(starts, ends, strict=True) if a < b]
+
+    def part(self, rows: slice) -> "Batch":
+        """Some of the rows, without the bad ones."""
+        start, stop, _ = rows.indices(len(self.values))
+        return self._replace(
+            values=self.values[rows],
+            row=self.row[rows],
+            extra=self.extra.slice(start, stop - start),
+            bad=[],
+            time=None if self.time is None else self.time[rows],
         )
 
     def kept(self, rows: Booleans) -> "Batch":

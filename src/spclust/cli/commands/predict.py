@@ -44,7 +44,7 @@ def predict(
 
     Labels go to standard output as CSV, unless --out names a file.
     """
-    from spclust.cli.labels import Scores, label_table
+    from spclust.cli.labels import Scores, are_scored, label_table
     from spclust.cli.sources.broker_source import input_files, label_writer
     from spclust.cli.summary import print_json
     from spclust.prepared_model import PreparedModel
@@ -91,7 +91,8 @@ def predict(
                     labels = spc.predict(rows)
                 if label is not None:
                     scores.add(part.extra[label], labels)
-                out.add(label_table(spc, rows, part.row, labels, part.extra, label_options, keep))
+                found = spc.score_samples(rows) if are_scored(label_options) else None
+                out.add(label_table(spc, found, part.row, labels, part.extra, label_options, keep))
                 count += len(labels)
     if not count:
         raise CommandError(f"{path!r} has columns, but no rows that are good.")

@@ -7,11 +7,13 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from spclust.array_types import Floats
+from spclust.estimators.queries import arrivals_of_last_batch
 from spclust.live.view.axes import Projection, View
 from spclust.live.view.feed import Feed
 from spclust.live.view.moment import Moment, moment_of
@@ -53,7 +55,8 @@ class LiveModel:
     def learnt(self, values: Floats, last: int, events: list[dict[str, Any]]) -> None:
         """Note rows (n, d) that were learnt, in the units of the data: the learner calls this."""
         self.state = "learning"
-        self.recent.add(values, last, events)
+        arrivals = partial(arrivals_of_last_batch, self.prepared.model, len(values))
+        self.recent.add(values, last, events, arrivals)
 
     def renew(self) -> None:
         """Read the model again, and offer snapshots to the readers."""

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spclust.array_types import Floats, Integers
-from spclust.estimators.queries import lasting_ids, outlier_limit
+from spclust.estimators.queries import labels_and_scores, lasting_ids, outlier_limit
 from spclust.live.view.recent import Sample
 from spclust.prepared_model import PreparedModel
 from spclust.stream.structure_table import StructureTable
@@ -48,8 +48,9 @@ def moment_of(prepared: PreparedModel, sample: Sample | None) -> Moment | None:
 def _moment(prepared: PreparedModel, sample: Sample | None) -> Moment:
     model = prepared.model
     table, clusters = model.structures_, model.describe()
-    rows = np.empty((0, model.n_features_in_)) if sample is None else sample.values
-    labels, nlt = _labels_and_nlt(prepared, rows)
+    labels, nlt = np.empty(0, dtype=np.int64), np.empty(0)
+    if sample is not None:
+        labels, nlt = _labels_and_nlt(prepared, sample.values, sample.arrival)
     return Moment(
         points=model.n_samples_seen_,
         names=prepared.names(),
@@ -64,12 +65,18 @@ def _moment(prepared: PreparedModel, sample: Sample | None) -> Moment:
     )
 
 
-def _labels_and_nlt(prepared: PreparedModel, values: Floats) -> tuple[Integers, Floats]:
-    """Labels (n,) and NLT (n,) of rows (n, d) in the units of the data."""
+def _labels_and_nlt(
+    prepared: PreparedModel, values: Floats, arrivals: Floats | None = None
+) -> tuple[Integers, Floats]:
+    """Labels (n,) and NLT (n,) of rows (n, d) in the units of the data.
+
+    Those that were learnt have moved with the clusters since they arrived.
+    """
     if not len(values):
         return np.empty(0, dtype=np.int64), np.empty(0)
     rows = prepared.preparation.applied(values)
-    return prepared.model.predict(rows), -prepared.model.score_samples(rows)
+    labels, scores = labels_and_scores(prepared.model, rows, arrivals)
+    return labels, -scores
 
 
 def _limit(model: Any) -> float:

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections import Counter, deque
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,17 +16,15 @@ _NUMBERS = 200_000  # in all of these, which limits the memory for wide tables
 _EVENTS = 500
 _SECONDS = 600
 
+Arrivals = Callable[[Integers], Floats]
+
 
 class Sample(NamedTuple):
     """Some of the newest rows, oldest first."""
 
     values: Floats  # (n, d) in the units of the data
     number: Integers  # (n,) of each row in the stream, from 1
-
-    def since(self, row: int) -> "Sample":
-        """Those after a row."""
-        start = int(np.searchsorted(self.number, row, side="right"))
-        return Sample(self.values[start:], self.number[start:])
+    arrival: Floats  # (n,) of each row, as `arrivals_of_last_batch` has it
 
 
 class Recent:
@@ -41,12 +40,18 @@ class Recent:
         self.rows = 0  # learnt in this process
         self.last_row: float | None = None  # time of the last one
 
-    def add(self, values: Rows, last: int, events: list[dict[str, Any]]) -> None:
-        """Add rows (n, d) that were learnt, the last of which has a number, and their events."""
+    def add(
+        self, values: Rows, last: int, events: list[dict[str, Any]], arrivals: Arrivals
+    ) -> None:
+        """Add rows (n, d) that were learnt, and their events.
+
+        The last row has a number; `arrivals` tells when those at some places arrived.
+        """
         n, d = values.shape
         most = max(1, min(_AT_ONCE, _NUMBERS // max(d, 1)))
         chosen = np.arange(n) if n <= most else np.arange(most) * (n - 1) // max(most - 1, 1)
-        sample = Sample(np.asarray(values[chosen], dtype=np.float64), last - n + 1 + chosen)
+        some = np.asarray(values[chosen], dtype=np.float64)
+        sample = Sample(some, last - n + 1 + chosen, arrivals(chosen))
         now = time.time()
         with self._lock:
             self.rows += n
@@ -73,9 +78,7 @@ class Recent:
             samples = list(self._samples)
         if not samples:
             return None
-        values, numbers = zip(*samples, strict=True)
-        kept = slice(-_POINTS, None)
-        return Sample(np.concatenate(values)[kept], np.concatenate(numbers)[kept])
+        return Sample(*(np.concatenate(part)[-_POINTS:] for part in zip(*samples, strict=True)))
 
     def events(self, since: int = 0, most: int | None = None) -> list[dict[str, Any]]:
         """Events after one with a number, oldest first; the last ones if there are more."""
