@@ -1,6 +1,7 @@
 """Weights of points in the automatic mode: laws, and what is refused."""
 
 import pickle
+from copy import deepcopy
 
 import numpy as np
 import pandas as pd
@@ -98,6 +99,30 @@ def test_the_unit_of_weights_does_not_matter(X, n, h, data):
     for name in ("mean", "covariance", "weight", "count", "id", "label"):
         assert np.array_equal(getattr(one.structures_, name), getattr(other.structures_, name))
     assert np.array_equal(one._stream.faded_counts(), other._stream.faded_counts())
+
+
+@pytest.mark.parametrize("h", [None, 60.0])
+def test_equal_weights_are_none_in_any_unit(h):
+    """The first renewals are before the first weight that differs, and learn as without weights."""
+    X, _ = two_clusters()
+    weights = np.ones(len(X))
+    weights[400:] = np.random.default_rng(2).exponential(size=len(X) - 400)
+    units = (1.0, 2.0, 0.25)
+    models = [SPC(20, half_life=h).fit(X, sample_weight=unit * weights) for unit in units]
+    plain = SPC(20, half_life=h).fit(X[:400])
+    for unit, model in zip(units[1:], models[1:], strict=True):
+        assert np.array_equal(model.structures_.mean, models[0].structures_.mean)
+        assert np.array_equal(model.labels_, models[0].labels_)
+        equal = SPC(20, half_life=h).fit(X[:400], sample_weight=np.full(400, unit))
+        assert np.array_equal(equal.structures_.mean, plain.structures_.mean)
+        one, rest = deepcopy(equal), deepcopy(equal)
+        for x in X[400:500]:
+            one.learn_one(x)
+        rest.partial_fit(X[400:500])
+        assert memory(one) == memory(rest)
+        both = merge_all([equal, equal], when="concurrent")._stream
+        assert not both.structures.weighted
+        assert both.faded_counts().sum() == pytest.approx(2.0 * plain._stream.faded_counts().sum())
 
 
 @pytest.mark.parametrize("factor", [2.0, 3.0, 1e-9, 7e40])

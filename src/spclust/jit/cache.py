@@ -31,7 +31,7 @@ _COMPILING = RLock()
 
 # What has kernels, and all that it imports: a test compares. A change elsewhere compiles nothing.
 ROOMS = ("jit", "numerics", "state", "covariance", "algorithm", "auto", "stream", "tracking")
-MODULES = ("array_types.py", "formulas.py", "parameters.py")
+MODULES = ("array_types.py", "durations.py", "formulas.py", "parameters.py")
 
 
 def _digest_of_sources() -> str:

@@ -83,11 +83,7 @@ def refuse_unsound_automatic(scalars: AutomaticScalars, arrays: Mapping[str, Arr
         and 0.0 <= c.home_median < math.inf  # infinite only if distances are
         and c.home_rare >= 0.0
         and (_LEAST_MASS if c.weighted else 1.0) <= c.point_mass <= _LARGEST_MASS
-        and (
-            _LEAST_WEIGHT <= c.mean_weight <= _LARGEST_WEIGHT
-            if c.weighted
-            else c.mean_weight == 1.0
-        )
+        and _LEAST_WEIGHT <= c.mean_weight <= _LARGEST_WEIGHT
         and c.half_life >= 0.0,
         "numbers",
     )

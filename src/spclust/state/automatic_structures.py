@@ -48,7 +48,7 @@ class AutomaticStructures(Record):
     clock = Real()  # the last time stamp
     drift_clock = Real()  # points, or time, since the first; a silence is a half-life at most
     point_mass = Real()  # mass of the last point, if it has the mean weight
-    weighted = Flag(constant=True)  # some point had a weight other than 1
+    weighted = Flag(constant=True)  # points had different weights
     mean_weight = Real()  # of the points that are remembered
     renewal_due = Integer()  # points learnt when what is forgotten is removed
     metric_due = Integer()  # points learnt when the metric, too, is renewed

@@ -70,7 +70,8 @@ def gathered(
     s.timed, s.clock = states[0].timed, max(each.clock for each in states)
     s.origin[:], s.unit[:] = states[0].origin, common_units(states)
     known = np.where(s.unit > 0.0, s.unit, 1.0)
-    s.weighted = any(each.weighted for each in states)
+    s.mean_weight = states[0].mean_weight
+    s.weighted = any(each.weighted or each.mean_weight != s.mean_weight for each in states)
     masses = faded_masses(states, s, concurrent)
     s.drift_clock = max(each.drift_clock for each in states)
     s.seen = sum(each.seen for each in states)

@@ -110,9 +110,16 @@ class AutomaticStream(AutomaticQuery):
         With time stamps t (rows,), never earlier than the one before, for all points of the stream
         or for none; and with weights (rows,), all above 0. A point without one has a weight of 1.
         """
-        if weights is not None and not self.structures.weighted:
-            # A renewal before the first weight must not know of it: batches make no difference.
-            plain = int(np.argmax(weights != 1.0)) if np.any(weights != 1.0) else len(X)
+        s = self.structures
+        if s.seen == 0 and len(X):
+            s.mean_weight = 1.0 if weights is None else float(weights[0])
+        if weights is None and s.mean_weight != 1.0:
+            weights = np.ones(len(X))
+        if weights is not None and not s.weighted:
+            # As long as all weights are equal there are none. A renewal before the first one that
+            # differs must not know of it: batches and units make no difference.
+            differs = weights != s.mean_weight
+            plain = int(np.argmax(differs)) if differs.any() else len(X)
             if plain:
                 self._learn(X[:plain], None if t is None else t[:plain], None)
                 X, weights = X[plain:], weights[plain:]
@@ -120,7 +127,7 @@ class AutomaticStream(AutomaticQuery):
         self._learn(X, t, weights)
 
     def _learn(self, X: Rows, t: Floats | None, weights: Floats | None) -> None:
-        """`learn` rows of which the first one has a weight other than 1, or none has, at first."""
+        """`learn` rows of which the first one has another weight than those before, or none has."""
         s, seen = self.structures, self.structures.seen
         if seen == 0 and len(X):
             s.timed = t is not None
@@ -241,6 +248,8 @@ class AutomaticStream(AutomaticQuery):
     def point_learner(self, access: Access) -> PointLearner:
         """What learning one point at a time needs. Modified in place: access."""
         s, learn = self.structures, automatic_learner()
+        if s.mean_weight != 1.0:  # points without a weight have one of 1
+            s.weighted = True
         if s.weighted:
             learn = _with_weight(learn, s, access)
         access.memory = s.memory

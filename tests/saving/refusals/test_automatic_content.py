@@ -86,7 +86,7 @@ def test_every_scalar_is_needed_and_has_its_type(name):
         ("measured", 2**54, "the numbers"),
         ("rescans", 2**54, "the numbers"),
         ("point_mass", 0.5, "the numbers"),
-        ("mean_weight", 2.0, "the numbers"),
+        ("mean_weight", 0.0, "the numbers"),
         ("weighted", 1, "not a valid value"),
         ("point_mass", -1.0, "the numbers"),
         ("renewal_due", 59, "the numbers"),
