@@ -90,18 +90,20 @@ def test_labels_of_the_last_batch_are_those_of_predict():
 
 
 def lone_in_plain_python(model, labels):
-    """Whether each structure, oldest first, is lone: few points, and far from home by its reach."""
-    stream, s = model._stream, model._stream.structures
+    """Whether each structure, oldest first, is lone: few points, far from all that have more."""
+    s = model._stream.structures
     order = np.argsort(s.id[: s.live])
-    faded, reach = s.mass[order] / s.point_mass, s.reach[order]
+    faded, mean = s.mass[order] / s.point_mass, s.mean[order]
     widths = relative_widths(s, labels)
     eta, power = calibration(s)
     found = []
-    for count, square, width in zip(faded, reach, widths, strict=True):
-        odds = (square / eta) ** (power * s.exponent)
+    for count, place, width in zip(faded, mean, widths, strict=True):
         allowed = (np.exp(NOVEL_NLT) - 1.0) * width ** (power * s.exponent)
-        found.append(count < 3.0 and odds > allowed)
-    assert len(found) == stream.structures.live
+        near = False
+        for other, other_place in zip(faded, mean, strict=True):
+            square = np.sum((s.metric @ (place - other_place)) ** 2)
+            near |= other >= 3.0 and (square / eta) ** (power * s.exponent) <= allowed
+        found.append(faded.mean() >= 3.0 and count < 3.0 and not near)
     return np.array(found)
 
 

@@ -10,16 +10,18 @@ is wider than most: q / w in place of q, where
 and both are medians of structures by mass. With Eq. 1 that is another limit of the NLT.
 
 Scattered outliers are structures, too, and what is near them need not belong to their cluster. A
-structure of fewer than three points is lone if it is farther from home than that limit, which is
-by its reach. A row whose nearest structure is lone is novel.
+structure of fewer than three points is lone if no other one with three is within that limit: a row
+at its place would be novel without it. A row whose nearest structure is lone is novel. Where
+structures have fewer than three points on average, this says nothing, and none is lone.
 """
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
-from spclust.array_types import Floats, Integers
+from spclust.array_types import Booleans, Floats, Integers
 from spclust.auto.home import calibrated_nlt, calibration
 from spclust.jit.decorators import kernel, outlined
-from spclust.state.automatic_structures import AutomaticStructures
+from spclust.state.automatic_structures import AutomaticStructures, read_z
 
 FEWEST_POINTS = 3.0  # of a structure that is not lone: a point, and a pair, may be outliers
 
@@ -35,11 +37,23 @@ def novelty_limits(s: AutomaticStructures, labels: Integers, nlt: float) -> Floa
         _, power = calibration(s)
         of_width = power * s.exponent * np.log(widths)
         limits = np.logaddexp(0.0, np.log(np.expm1(nlt)) + of_width)
-    if s.seen > s.capacity:  # until then every point is a structure
-        slots = np.argsort(s.id[: s.live])
-        far = calibrated_nlt(s.reach[slots], s) > limits
-        limits[far & (s.mass[slots] < FEWEST_POINTS * s.point_mass)] = -np.inf
+    limits[lone_structures(s, limits)] = -np.inf
     return limits
+
+
+def lone_structures(s: AutomaticStructures, limits: Floats) -> Booleans:
+    """True for each structure (k,), oldest first, of few points that is far from all others.
+
+    By the NLT (k,) above which a row is novel that is nearest to it.
+    """
+    slots = np.argsort(s.id[: s.live])
+    z, count = read_z(s, slots), s.mass[slots] / s.point_mass
+    light, lone = np.flatnonzero(count < FEWEST_POINTS), np.zeros(s.live, dtype=np.bool_)
+    if light.size and count.mean() >= FEWEST_POINTS:
+        others = np.ascontiguousarray(z[count >= FEWEST_POINTS])
+        squares = cdist(z[light], others, "sqeuclidean").min(axis=1)
+        lone[light] = calibrated_nlt(squares, s) > limits[light]
+    return lone
 
 
 def relative_widths(s: AutomaticStructures, labels: Integers) -> Floats:
