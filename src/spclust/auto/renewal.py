@@ -40,9 +40,7 @@ class Renewal(NamedTuple):
     """What a renewal has found."""
 
     clusters: Integers | None  # (k,) of the structure in each slot, -1 for strays; None: not read
-    turned: (
-        float | None
-    )  # `drift_clock` since when the velocity counts; None if no window has ended
+    turned: float | None  # `drift_clock` since when the velocity counts; None if no window ended
 
 
 def learn_units(s: AutomaticStructures, x: Floats) -> None:
