@@ -20,7 +20,7 @@ GROUPS = {  # first match of a file name; others are "other" or "tables"
     "outlier": (),
 }
 REST = {"static": "other", "stream": "other", "outlier": "tables"}
-STEADY = ("stationary", "rotation", "regimes", "come_and_go", "random_walks")
+FEW_KINDS = ("stationary", "rotation", "regimes")
 UNITS = (1e-6, 1.0, 1e6)
 
 
@@ -144,7 +144,7 @@ def _altered(load: Callable[[], streams.Stream], alteration: str, seed: int) -> 
 
 def robustness(folder: Path | None, size: Size, seeds: Iterable[int]) -> Iterator[Source]:
     """Generated streams, each as it is and after each alteration."""
-    kinds = STEADY if size.dimensions > 1 else STEADY[:3]
+    kinds = tuple(streams.KINDS) if size.dimensions > 1 else FEW_KINDS
     for seed in seeds:
         for source in generated_streams(kinds, size, [seed]):
             for alteration in ALTERATIONS:
@@ -159,7 +159,7 @@ def _scaled(load: Callable[[], streams.Stream], factor: float) -> streams.Stream
 
 def typicality(folder: Path | None, size: Size, seeds: Iterable[int]) -> Iterator[Source]:
     """Generated streams in three units."""
-    kinds = STEADY if size.dimensions > 1 else STEADY[:3]
+    kinds = tuple(streams.KINDS) if size.dimensions > 1 else FEW_KINDS
     for source in generated_streams(kinds, size, seeds):
         for factor in UNITS:
             load = partial(_scaled, source.load, factor)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from spclust import SPC
 from spclust.auto.home import calibration
-from spclust.auto.novelty import novelty_limits, relative_widths, widths_of
+from spclust.auto.novelty import are_solid, novelty_limits, relative_widths, widths_of
 from spclust.parameters import NOVEL_NLT
 from tests.strategies import examples, seeds
 
@@ -79,8 +79,7 @@ def test_widths_have_no_unit_and_strays_have_none():
     assert widths.max() > 4.0
     strays = np.full_like(labels, -1)
     assert np.all(relative_widths(one._stream.structures, strays) == 1.0)
-    limits = novelty_limits(one._stream.structures, strays, 8.0)
-    assert np.all((limits == 8.0) | (limits == -np.inf))
+    assert np.all(novelty_limits(one._stream.structures, strays, 8.0) == 8.0)
 
 
 def test_labels_of_the_last_batch_are_those_of_predict():
@@ -89,35 +88,67 @@ def test_labels_of_the_last_batch_are_those_of_predict():
     assert np.array_equal(model.labels_, model.predict(X))
 
 
-def lone_in_plain_python(model, labels):
-    """Whether each structure, oldest first, is lone: few points, far from all that have more."""
-    s = model._stream.structures
+def novel_in_plain_python(model, rows):
+    """Whether each row is far from all structures of three points, for its cluster."""
+    s, labels = model._stream.structures, model.clustering()
     order = np.argsort(s.id[: s.live])
-    faded, mean = s.mass[order] / s.point_mass, s.mean[order]
+    faded, places = s.mass[order] / s.point_mass, s.mean[order]
+    light = sum(count for count in faded if count < 3.0)
     widths = relative_widths(s, labels)
-    eta, power = calibration(s)
+    eta, power = calibration(s, 0.98)
     found = []
-    for count, place, width in zip(faded, mean, widths, strict=True):
-        allowed = (np.exp(NOVEL_NLT) - 1.0) * width ** (power * s.exponent)
-        near = False
-        for other, other_place in zip(faded, mean, strict=True):
-            square = np.sum((s.metric @ (place - other_place)) ** 2)
-            near |= other >= 3.0 and (square / eta) ** (power * s.exponent) <= allowed
-        found.append(faded.mean() >= 3.0 and count < 3.0 and not near)
+    for row in rows:
+        y = (row - s.origin) / s.unit - s.displacement
+        squares = [np.sum((s.metric @ (y - place)) ** 2) for place in places]
+        solid = [
+            square
+            for square, count in zip(squares, faded, strict=True)
+            if count >= 3.0 or light > 0.3 * sum(faded)
+        ]
+        odds = (min(solid) / eta) ** (power * s.exponent)
+        width = widths[np.argmin(squares)] ** (power * s.exponent)
+        found.append(odds > (np.exp(NOVEL_NLT) - 1.0) * width)
     return np.array(found)
 
 
 @examples(20)
-@given(seeds, st.sampled_from([None, 300.0]), st.integers(1, 6), st.sampled_from([0.0, 0.05, 0.2]))
-def test_lone_structures_have_few_points_and_are_far_from_home(seed, half_life, d, outliers):
+@given(seeds, st.sampled_from([None, 300.0]), st.integers(1, 6), st.sampled_from([0.0, 0.05, 0.5]))
+def test_rows_are_novel_that_are_far_from_solid_structures(seed, half_life, d, outliers):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(1000, d)) + 30.0 * rng.integers(2, size=(1000, 1))
     scattered = rng.random(1000) < outliers
     X[scattered] = rng.uniform(-60.0, 90.0, (scattered.sum(), d))
     model = SPC(n_structures=30, half_life=half_life).fit(X)
-    labels = model.clustering()
-    limits = novelty_limits(model._stream.structures, labels, NOVEL_NLT)
-    assert np.array_equal(limits == -np.inf, lone_in_plain_python(model, labels))
+    rows = rng.uniform(-60.0, 90.0, (100, d))
+    expected = novel_in_plain_python(model, rows)
+    strays = model.clustering()[model._stream.nearest(rows)] == -1
+    assert np.array_equal(model.predict(rows) == -1, expected | strays)
+
+
+def test_structures_of_three_points_are_solid_and_all_if_most_are_small():
+    assert are_solid(np.array([1.0, 3.0, 2.9, 10.0])).tolist() == [False, True, False, True]
+    assert are_solid(np.array([1.0, 2.0, 2.0, 3.0])).all()
+    assert are_solid(np.array([3.0, 7.0])).all()
+
+
+def wrong_labels(seed):
+    """How many rows of a cluster that is alone do not have the label of most, beside outliers."""
+    rng, wrong = np.random.default_rng(seed), 0
+    X = rng.normal(size=(3000, 2))
+    X[1500:, 0] += 30.0
+    outlier = rng.random(len(X)) < 0.05
+    X[outlier] = rng.uniform([-10.0, -10.0], [40.0, 10.0], (outlier.sum(), 2))
+    model = SPC(half_life=500)
+    for part in np.split(np.arange(len(X)), 15):
+        model.partial_fit(X[part])
+        if part[0] >= 2000:
+            labels = model.predict(X[part[~outlier[part]]])
+            wrong += np.sum(labels != np.bincount(labels[labels >= 0]).argmax())
+    return wrong
+
+
+def test_rows_near_outliers_have_the_label_of_their_cluster():
+    assert sum(wrong_labels(seed) for seed in range(16)) <= 4
 
 
 @pytest.mark.parametrize("half_life", [None, 500])

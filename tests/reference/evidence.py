@@ -12,12 +12,35 @@ SHALLOW, DEEP, OPEN, CHOSEN, RESOLVED, OF_FEW = 0.55, 0.5, 0.85, 1.0, 3, 2.0
 TOGETHER, CLEAR, FEWEST, FULL, BESIDE = 3.1, 0.8, 12, 0.6, 0.25
 GAP, INSIDE = 0.4, 0.2
 STRAY = -1
+POINTS, SMALL = 3.0, 0.3
 WIDTH, BASIN_WIDTH, NEIGHBOURS, DIMENSIONS, ON_EDGE = 0.7, 0.5, 4, 4, (0.25, 0.5, 0.75)
 TINY, NEAREST = 1e-300, 12
 
 
 def clusters_by_evidence(z, mass, covariance, *, fades, weighted):
     """Cluster (k,) of structures with means z (k, d), masses and covariances (k, d, d)."""
+    labels = separate_clusters(z, mass, covariance, fades=fades, weighted=weighted)
+    return joined_to_solid(labels, z, mass) if fades and len(z) > 2 else labels
+
+
+def solid(mass):
+    """Which structures of these masses are solid: those of three points, unless most are small."""
+    light = sum(m for m in mass if m < POINTS)
+    return [m >= POINTS or light > SMALL * sum(mass) for m in mass]
+
+
+def joined_to_solid(labels, z, mass):
+    """Labels (k,) after each light structure got that of the nearest solid one, if it may."""
+    joined, firm = labels.copy(), [i for i, one in enumerate(solid(mass)) if one]
+    firm = [i for i in firm if labels[i] != STRAY]
+    for i, label in enumerate(labels):
+        if i not in firm and any(labels[j] == label for j in firm):
+            joined[i] = labels[min(firm, key=lambda j: np.sum((z[i] - z[j]) ** 2))]
+    return joined
+
+
+def separate_clusters(z, mass, covariance, *, fades, weighted):
+    """The same before outliers join the cluster of what is near them."""
     k = len(z)
     if k < 3:
         return np.zeros(k, dtype=int)

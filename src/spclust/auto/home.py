@@ -166,19 +166,22 @@ def find_reaches(s: AutomaticStructures) -> None:
         s.reach[i] = reach
 
 
-def quantiles(s: AutomaticStructures, points: int) -> tuple[float, float]:
-    """Median, and quantile of 95 %, of the squared distances of so many last points from home."""
+def quantiles(s: AutomaticStructures, points: int, strange: float = _RARE) -> tuple[float, float]:
+    """Median, and quantile of 95 %, of the squared distances of so many last points from home.
+
+    Strange points are left out of the latter if even this quantile is strange.
+    """
     recent = np.sort(last_distances(s, points))
     if recent.size == 0:
         return 1.0, 1.0
     median, upper, rare = (_quantile(recent, share) for share in (_MEDIAN, _UPPER, _RARE))
     if 0.0 < median * (1.0 + _TIE) < upper:
         try:
-            strange = median * (upper / median) ** _STRANGE
+            limit = median * (upper / median) ** _STRANGE
         except OverflowError:  # no distance is that large
-            strange = math.inf
-        if rare > strange:
-            rare = _quantile(recent[: np.searchsorted(recent, strange, side="right")], _RARE)
+            limit = math.inf
+        if _quantile(recent, strange) > limit:
+            rare = _quantile(recent[: np.searchsorted(recent, limit, side="right")], _RARE)
     return median, max(rare, _SMALLEST)
 
 
@@ -219,9 +222,9 @@ def latest_median(s: AutomaticStructures) -> float:
     return float(np.median(last_distances(s, max(s.capacity, _FEWEST))))
 
 
-def calibration(s: AutomaticStructures) -> tuple[float, float]:
+def calibration(s: AutomaticStructures, strange: float = _RARE) -> tuple[float, float]:
     """Scale and power (eta, p) with which (q / eta)^p is the calibrated squared distance."""
-    median, rare = quantiles(s, calibrating_points(s))
+    median, rare = quantiles(s, calibrating_points(s), strange)
     ratio = median / rare
     power = _LARGEST_POWER
     if ratio < _OF_MEDIAN ** (1.0 / _LARGEST_POWER):
@@ -237,12 +240,12 @@ def calibrated_odds(q: Floats, s: AutomaticStructures) -> Floats:
     return odds
 
 
-def calibrated_nlt(q: Floats, s: AutomaticStructures) -> Floats:
+def calibrated_nlt(q: Floats, s: AutomaticStructures, strange: float = _RARE) -> Floats:
     """Negative log typicality, log(1 + odds), of squared distances from home: finite if these are.
 
     Odds may overflow where their logarithms do not.
     """
-    eta, power = calibration(s)
+    eta, power = calibration(s, strange)
     with np.errstate(divide="ignore"):
         log_odds = power * s.exponent * (np.log(q) - np.log(eta))
     nlt: Floats = np.logaddexp(0.0, log_odds)

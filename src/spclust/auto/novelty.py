@@ -1,59 +1,59 @@
 """Novelty: how far from its nearest structure a row is that belongs to no cluster.
 
-A row is novel if its NLT, by the distance to the nearest structure, is above a limit. One limit for
-all clusters would be wrong: in a cluster that is much wider than most, its own rows are that far
-from each other. So a row is measured by the width of the cluster of its nearest structure, if that
-is wider than most: q / w in place of q, where
+Scattered outliers are structures, too, and what is near them need not belong to their cluster. So
+only structures of three points or more are solid, and a row is novel if its NLT, by the distance to
+the nearest solid structure, is above a limit. Where little is remembered, so that structures of
+fewer points have more than three tenths of all, each structure counts as solid.
+
+One limit for all clusters would be wrong: in a cluster that is much wider than most, its own rows
+are that far from each other. So a row is measured by the width of the cluster of its nearest
+structure, if that is wider than most: q / w in place of q, where
 
     w = max(1, reach^2 of the cluster / reach^2 of all)
 
 and both are medians of structures by mass. With Eq. 1 that is another limit of the NLT.
 
-Scattered outliers are structures, too, and what is near them need not belong to their cluster. A
-structure of fewer than three points is lone if no other one with three is within that limit: a row
-at its place would be novel without it. A row whose nearest structure is lone is novel. Where
-structures have fewer than three points on average, this says nothing, and none is lone.
+The NLT is calibrated as the typicality is (`auto.home`), but without the strange ones of recent
+points if a fiftieth is strange: a limit that few usual rows exceed depends most on the rarest ones.
 """
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from spclust.array_types import Booleans, Floats, Integers
 from spclust.auto.home import calibrated_nlt, calibration
 from spclust.jit.decorators import kernel, outlined
-from spclust.state.automatic_structures import AutomaticStructures, read_z
+from spclust.state.automatic_structures import AutomaticStructures
 
-FEWEST_POINTS = 3.0  # of a structure that is not lone: a point, and a pair, may be outliers
+_FEWEST_POINTS = 3.0  # of a solid structure: a point, and a pair, may be outliers
+_STRANGE = 0.98  # quantile of recent distances: if it is strange, a fiftieth are outliers
+_MOST_LIGHT = 0.3  # of all points in structures of fewer: with more all structures are small
+
+
+def are_solid(count: Floats) -> Booleans:
+    """True (k,) for structures whose faded counts (k,) are no outliers; all, if most are small."""
+    solid: Booleans = count >= _FEWEST_POINTS
+    if count[~solid].sum() > _MOST_LIGHT * count.sum():
+        solid = np.ones_like(solid)
+    return solid
+
+
+def novelty_nlt(q: Floats, s: AutomaticStructures) -> Floats:
+    """NLT (n,) of rows by their squared distances (n,) to the nearest solid structure."""
+    return calibrated_nlt(q, s, _STRANGE)
 
 
 def novelty_limits(s: AutomaticStructures, labels: Integers, nlt: float) -> Floats:
     """The NLT (k,) above which a row is novel whose nearest structure is each one, oldest first.
 
-    `nlt` is that of clusters which are no wider than most; `labels` (k,) are those of structures.
-    Every row is above that of a lone structure.
+    By its distance to the nearest solid structure. `nlt` is that of clusters which are no wider
+    than most; `labels` (k,) are those of structures.
     """
     widths, limits = relative_widths(s, labels), np.full(s.live, nlt)
     if widths.max() > 1.0:
-        _, power = calibration(s)
+        _, power = calibration(s, _STRANGE)
         of_width = power * s.exponent * np.log(widths)
         limits = np.logaddexp(0.0, np.log(np.expm1(nlt)) + of_width)
-    limits[lone_structures(s, limits)] = -np.inf
     return limits
-
-
-def lone_structures(s: AutomaticStructures, limits: Floats) -> Booleans:
-    """True for each structure (k,), oldest first, of few points that is far from all others.
-
-    By the NLT (k,) above which a row is novel that is nearest to it.
-    """
-    slots = np.argsort(s.id[: s.live])
-    z, count = read_z(s, slots), s.mass[slots] / s.point_mass
-    light, lone = np.flatnonzero(count < FEWEST_POINTS), np.zeros(s.live, dtype=np.bool_)
-    if light.size and count.mean() >= FEWEST_POINTS:
-        others = np.ascontiguousarray(z[count >= FEWEST_POINTS])
-        squares = cdist(z[light], others, "sqeuclidean").min(axis=1)
-        lone[light] = calibrated_nlt(squares, s) > limits[light]
-    return lone
 
 
 def relative_widths(s: AutomaticStructures, labels: Integers) -> Floats:

@@ -20,13 +20,13 @@ _LARGEST_KEPT = 8_000_000
 _PART = 65_536  # rows that are moved at a time
 
 
-# The NLT that decides whether a row belongs to no cluster: none, that of its nearest structure, or
-# that of its best one. They differ in the automatic mode only: see `auto.home`.
+# The NLT that decides whether a row belongs to no cluster: none, that of the nearest structure that
+# is solid, or that of its best one. They differ in the automatic mode only: see `auto.novelty`.
 Measure = Literal["none", "nearest", "best"]
 
 
 def outlier_measure(model: Any) -> Measure:
-    """The measure that a model has: "auto" is about the nearest structure, however light."""
+    """The measure that a model has: "auto" is about the nearest solid structure."""
     if resolved_outlier_nlt(model.outlier_nlt, model.scale) is None:
         return "none"
     return "nearest" if isinstance(model.outlier_nlt, str) else "best"

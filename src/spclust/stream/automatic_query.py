@@ -24,7 +24,7 @@ from spclust.auto.home import (
     calibrating_points,
     last_distances,
 )
-from spclust.auto.novelty import FEWEST_POINTS, novelty_limits
+from spclust.auto.novelty import are_solid, novelty_limits, novelty_nlt
 from spclust.jit import notice
 from spclust.numerics.euclidean_distances import distances
 from spclust.parameters import Params
@@ -197,23 +197,30 @@ class AutomaticQuery:
         for_each_chunk(fill, X, flat_chunks, s.live, threads)
         return nearest
 
-    def nlt(
-        self, X: Rows, labels: Integers, n_labels: int, threads: int = 1, *, reaches: bool = True
-    ) -> Floats:
+    def nlt(self, X: Rows, labels: Integers, n_labels: int, threads: int = 1) -> Floats:
         """NLT (rows, n_labels) of each row in the best structure of each label.
 
-        `labels` (k,) are those of the structures, oldest first; -1 is left out. Without reaches
-        the distance to the nearest structure counts, not that from home.
+        `labels` (k,) are those of the structures, oldest first; -1 is left out.
+        """
+        homes = self._distances(X, labels, n_labels, threads, reaches=True)
+        return calibrated_nlt(homes, self.structures)
+
+    def _distances(
+        self, X: Rows, labels: Integers, n_labels: int, threads: int, *, reaches: bool
+    ) -> Floats:
+        """Squared distances (rows, n_labels) of each row from home in each label.
+
+        Or, without reaches, to the nearest structure of each label.
         """
         s, kernel = self.structures, automatic_homes()
-        group, home = np.empty_like(labels), np.empty((len(X), n_labels))
+        group, distance = np.empty_like(labels), np.empty((len(X), n_labels))
         group[self.order()] = labels
 
         def fill(part: slice, rows: Floats) -> None:
-            kernel(s.memory, rows, group, home[part], query_scratch(s.d, s.n), reaches)
+            kernel(s.memory, rows, group, distance[part], query_scratch(s.d, s.n), reaches)
 
         for_each_chunk(fill, X, flat_chunks, s.live, threads)
-        return calibrated_nlt(home, s)
+        return distance
 
     def least_nlt(self, X: Rows, threads: int) -> Floats:
         """NLT (rows,) of each row in its best structure."""
@@ -221,28 +228,28 @@ class AutomaticQuery:
         return self.nlt(X, everything, 1, threads)[:, 0]
 
     def nearest_nlt(self, X: Rows, threads: int) -> Floats:
-        """NLT (rows,) by the distance of each row to its nearest structure, however light."""
-        everything = np.zeros(self.structures.live, dtype=np.int64)
-        return self.nlt(X, everything, 1, threads, reaches=False)[:, 0]
+        """NLT (rows,) by the distance of each row to its nearest solid structure: see `novelty`."""
+        solid = np.where(are_solid(self.faded_counts()), 0, -1)
+        squares = self._distances(X, solid, 1, threads, reaches=False)[:, 0]
+        return novelty_nlt(squares, self.structures)
 
     def are_novel(
         self, nearest: Integers, nlt: Floats, limit: float, labels: Integers | None = None
     ) -> Booleans:
-        """True for rows (n,) that belong to no cluster, by their NLT in the nearest structure.
+        """True for rows (n,) that belong to no cluster, by their NLT of `nearest_nlt`.
 
         Structures have these labels (k,), or those of the clusters as they are.
         """
         novel: Booleans = nlt > limit
-        # Near wide clusters the limit is higher, and near lone structures everything is above it.
-        if novel.any() or (self.faded_counts() < FEWEST_POINTS)[nearest].any():
+        if novel.any():  # near wide clusters the limit is higher
             found = self.clusters("auto", 1) if labels is None else labels
             novel = nlt > novelty_limits(self.structures, found, limit)[nearest]
         return novel
 
-    def nlt_of_distances(self, q: Floats, *, reaches: bool = True) -> Floats:
+    def nlt_of_distances(self, q: Floats) -> Floats:
         """NLT (k,) of a point in each structure, oldest first, from its squared distances (k,)."""
         s = self.structures
-        return calibrated_nlt(np.maximum(q, s.reach[self.order()]) if reaches else q, s)
+        return calibrated_nlt(np.maximum(q, s.reach[self.order()]), s)
 
     def coordinates(self, x: Floats) -> Floats:
         """Coordinates (d,) of a point x (d,), NaN where it is missing."""

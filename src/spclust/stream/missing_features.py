@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spclust.array_types import Booleans, Floats
+from spclust.auto.novelty import are_solid, novelty_nlt
 from spclust.covariance.export import Covariances, covariances_of
 from spclust.numerics.eight import LANES
 from spclust.state.kinds import DIAGONAL, LOWRANK, SPHERICAL
@@ -34,9 +35,10 @@ def nlt_observed(stream: AnyStream, x: Floats) -> Floats:
 
 
 def nearest_nlt_observed(stream: AutomaticStream, x: Floats) -> float:
-    """NLT of x (d,), NaN where missing, by the distance to its nearest structure."""
+    """NLT of x (d,), NaN where missing, by the distance to its nearest solid structure."""
     q, _ = _distances_and_offsets(stream, x)
-    return float(stream.nlt_of_distances(q, reaches=False).min())
+    nearest = q[are_solid(stream.faded_counts())].min(keepdims=True)
+    return float(novelty_nlt(nearest, stream.structures)[0])
 
 
 def nearest_observed(stream: AnyStream, x: Floats) -> int:

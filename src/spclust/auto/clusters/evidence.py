@@ -14,9 +14,13 @@ density are proposed, and judged alike; in many, halves are, and judged on the l
 few points are remembered, and a lower limit is enough (`judgement`). Unless masses fade, clusters
 are also divided at gaps that the density does not show (`gaps`), and in many dimensions clusters
 that overlap are found as parts of one (`parts`).
+
+If masses fade, light structures are scattered outliers, or what is left of old clusters: at last
+each joins the cluster of the nearest solid one (`novelty`).
 """
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from spclust.array_types import Floats, Integers
 from spclust.auto.clusters.basins import basins
@@ -32,6 +36,7 @@ from spclust.auto.clusters.gaps import divide_by_gaps
 from spclust.auto.clusters.judgement import Rules, judge_border, judge_line
 from spclust.auto.clusters.parts import divide_into_parts
 from spclust.auto.clusters.separation import EMPTY, SHALLOW, Placement, divide_by_halves
+from spclust.auto.novelty import are_solid
 from spclust.jit.decorators import kernel, outlined, part
 from spclust.numerics.euclidean_distances import distances
 from spclust.state.automatic_structures import AutomaticStructures, read_z
@@ -62,9 +67,27 @@ def clusters_of(s: AutomaticStructures, *, in_parts: bool = True) -> Integers:
     found = separate_groups(placed, proposed, fades, closely=fades and not s.weighted)
     if in_parts and s.d > RESOLVED and not fades:
         found = divide_into_parts(found, placed, limit_of(s.live))
+    if fades:
+        found = with_nearest_solid(found, placed)
     labels = np.empty_like(found)
     labels[order] = found
     return in_order(labels)
+
+
+def with_nearest_solid(labels: Integers, placed: Placement) -> Integers:
+    """Labels (k,) after light structures joined the cluster of the nearest solid one.
+
+    An outlier may have been put into the cluster of other outliers, or of what is left of an old
+    cluster, by single linkage. Strays stay, and so do clusters without a solid structure.
+    """
+    solid = are_solid(placed.mass) & (labels != _STRAY)
+    light = np.flatnonzero(~solid & np.isin(labels, labels[solid]))
+    if light.size == 0:
+        return labels
+    squares = cdist(placed.z[light], placed.z[solid], "sqeuclidean")
+    joined = labels.copy()
+    joined[light] = labels[solid][squares.argmin(axis=1)]
+    return joined
 
 
 def limit_of(k: int) -> float:
