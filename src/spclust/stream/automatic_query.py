@@ -202,25 +202,21 @@ class AutomaticQuery:
 
         `labels` (k,) are those of the structures, oldest first; -1 is left out.
         """
-        homes = self._distances(X, labels, n_labels, threads, reaches=True)
-        return calibrated_nlt(homes, self.structures)
+        return calibrated_nlt(self._homes(X, labels, n_labels, threads), self.structures)
 
-    def _distances(
-        self, X: Rows, labels: Integers, n_labels: int, threads: int, *, reaches: bool
+    def _homes(
+        self, X: Rows, labels: Integers, n_labels: int, threads: int, *, reaches: bool = True
     ) -> Floats:
-        """Squared distances (rows, n_labels) of each row from home in each label.
-
-        Or, without reaches, to the nearest structure of each label.
-        """
+        """Squared distances (rows, n_labels) from home, or from structures, of each label."""
         s, kernel = self.structures, automatic_homes()
-        group, distance = np.empty_like(labels), np.empty((len(X), n_labels))
+        group, home = np.empty_like(labels), np.empty((len(X), n_labels))
         group[self.order()] = labels
 
         def fill(part: slice, rows: Floats) -> None:
-            kernel(s.memory, rows, group, distance[part], query_scratch(s.d, s.n), reaches)
+            kernel(s.memory, rows, group, home[part], query_scratch(s.d, s.n), reaches)
 
         for_each_chunk(fill, X, flat_chunks, s.live, threads)
-        return distance
+        return home
 
     def least_nlt(self, X: Rows, threads: int) -> Floats:
         """NLT (rows,) of each row in its best structure."""
@@ -230,16 +226,13 @@ class AutomaticQuery:
     def nearest_nlt(self, X: Rows, threads: int) -> Floats:
         """NLT (rows,) by the distance of each row to its nearest solid structure: see `novelty`."""
         solid = np.where(are_solid(self.faded_counts()), 0, -1)
-        squares = self._distances(X, solid, 1, threads, reaches=False)[:, 0]
+        squares = self._homes(X, solid, 1, threads, reaches=False)[:, 0]
         return novelty_nlt(squares, self.structures)
 
     def are_novel(
         self, nearest: Integers, nlt: Floats, limit: float, labels: Integers | None = None
     ) -> Booleans:
-        """True for rows (n,) that belong to no cluster, by their NLT of `nearest_nlt`.
-
-        Structures have these labels (k,), or those of the clusters as they are.
-        """
+        """True for rows (n,) that belong to no cluster, by `nearest_nlt` and structures' labels."""
         novel: Booleans = nlt > limit
         if novel.any():  # near wide clusters the limit is higher
             found = self.clusters("auto", 1) if labels is None else labels
