@@ -39,8 +39,8 @@ def odd_streams(draw, most_points=90):
         X[rng.integers(n, size=2)] *= 10.0 ** rng.uniform(2, 5)
     if draw(st.integers(0, 2)) == 2:  # a constant feature, perhaps for some time
         X[: draw(st.integers(1, n)), -1] = 7.25
-    if draw(st.integers(0, 4)) == 4:  # whole numbers, of which many tie
-        X = np.round(X)
+    if draw(st.integers(0, 4)) == 4:  # numbers of few digits, of which many tie
+        X = np.round(draw(st.sampled_from([1.0, 4.0])) * X)
     return X
 
 

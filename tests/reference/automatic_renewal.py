@@ -9,6 +9,7 @@ import numpy as np
 from tests.reference.automatic_drift import follow_drift
 from tests.reference.automatic_state import TIE
 from tests.reference.evidence import clusters_by_evidence, partition
+from tests.reference.rounded import in_one_place, variances_of_rounding
 
 GROWTH = 1.2
 RIDGE, WIDEST, HEAVY, FAR = 0.25, 0.1, 0.5, 8.0
@@ -178,7 +179,12 @@ def clusters_of(state):
     z = np.array([state.A @ s.mean for s in state.S])
     z -= z.mean(axis=0)
     mass = np.array([s.mass for s in state.S])
-    C = np.array([state.A @ state.kept(s.scatter) @ state.A.T / s.mass for s in state.S])
+    rounding, of = np.diag(variances_of_rounding(state)), np.arange(len(z))
+    C = np.array(
+        [state.A @ (state.kept(s.scatter) / s.mass + rounding) @ state.A.T for s in state.S]
+    )
+    if rounding.any():
+        z, mass, C, of = in_one_place(z, mass, C)
     how = {"fades": state.half_life is not None, "weighted": state.weighted}
     labels = clusters_by_evidence(z, mass, C, **how)
     rng = np.random.default_rng(0)
@@ -189,7 +195,7 @@ def clusters_of(state):
         state.sure &= partition(again, order) == partition(labels, range(len(z)))
         if not state.sure:
             break
-    return labels
+    return labels[of]
 
 
 def is_calm(state, labels):

@@ -37,6 +37,7 @@ from spclust.auto.clusters.judgement import Rules, judge_border, judge_line
 from spclust.auto.clusters.parts import divide_into_parts
 from spclust.auto.clusters.separation import EMPTY, SHALLOW, Placement, divide_by_halves
 from spclust.auto.novelty import are_solid
+from spclust.auto.lattice import rounding_variances
 from spclust.jit.decorators import kernel, outlined, part
 from spclust.numerics.euclidean_distances import distances
 from spclust.state.automatic_structures import AutomaticStructures, read_z
@@ -61,16 +62,19 @@ def clusters_of(s: AutomaticStructures, *, in_parts: bool = True) -> Integers:
     order = np.argsort(s.id[: s.live])
     z = np.ascontiguousarray(read_z(s, order))
     placed = placement(s, order, z, s.mass[order] / s.point_mass)
-    proposed = proposed_groups(z, placed.mass, np.sqrt(s.d * placed.variance))
+    place = np.arange(s.live)
+    if rounding_variances(s, order).any():
+        placed, place = in_places(placed)
+    proposed = proposed_groups(placed.z, placed.mass, np.sqrt(s.d * placed.variance))
     fades = s.half_life < np.inf
     # If points are weighted, a mass is no number of points, and chance cannot be judged so closely.
     found = separate_groups(placed, proposed, fades, closely=fades and not s.weighted)
     if in_parts and s.d > RESOLVED and not fades:
-        found = divide_into_parts(found, placed, limit_of(s.live))
+        found = divide_into_parts(found, placed, limit_of(placed.mass.size))
     if fades:
         found = with_nearest_solid(found, placed)
-    labels = np.empty_like(found)
-    labels[order] = found
+    labels = np.empty_like(order)
+    labels[order] = found[place]
     return in_order(labels)
 
 
@@ -108,14 +112,30 @@ def variances_in_metric(s: AutomaticStructures) -> Floats:
 
 def placement(s: AutomaticStructures, slots: Integers, z: Floats, mass: Floats) -> Placement:
     """The structures in some slots (k,), with means z (k, d) in the metric and masses (k,)."""
-    covariance = np.zeros((slots.size, 0, 0))
+    variance, covariance = variances_in_metric(s)[slots], np.zeros((slots.size, 0, 0))
+    rounding = rounding_variances(s, slots)
+    if rounding.any():
+        variance += rounding @ (s.metric**2).sum(axis=0) / s.d
     if s.d <= RESOLVED:
         of_points = s.scatter[slots] / s.mass[slots, np.newaxis, np.newaxis]
         A = s.metric
         if s.diagonal:
             of_points, A = of_points * np.eye(s.d), np.diag(s.metric[0])
-        covariance = A @ of_points @ A.T
-    return Placement(np.ascontiguousarray(z), mass, variances_in_metric(s)[slots], covariance)
+        covariance = A @ (of_points + np.diag(rounding)) @ A.T
+    return Placement(np.ascontiguousarray(z), mass, variance, covariance)
+
+
+def in_places(placed: Placement) -> tuple[Placement, Integers]:
+    """One structure for each place, in order, and the one (k,) that each structure is part of."""
+    _, first, part = np.unique(placed.z, axis=0, return_index=True, return_inverse=True)
+    place: Integers = np.argsort(np.argsort(first))[part.ravel()]
+    mass = np.zeros(first.size)
+    np.add.at(mass, place, placed.mass)
+    share = placed.mass / mass[place]
+    variance, covariance = np.zeros(mass.size), np.zeros((mass.size, *placed.covariance.shape[1:]))
+    np.add.at(variance, place, share * placed.variance)
+    np.add.at(covariance, place, share[:, np.newaxis, np.newaxis] * placed.covariance)
+    return Placement(placed.z[np.sort(first)], mass, variance, covariance), place
 
 
 def separate_groups(placed: Placement, proposed: Integers, fades: bool, closely: bool) -> Integers:
