@@ -36,8 +36,8 @@ from spclust.auto.clusters.gaps import divide_by_gaps
 from spclust.auto.clusters.judgement import Rules, judge_border, judge_line
 from spclust.auto.clusters.parts import divide_into_parts
 from spclust.auto.clusters.separation import EMPTY, SHALLOW, Placement, divide_by_halves
-from spclust.auto.novelty import are_solid
 from spclust.auto.lattice import rounding_variances
+from spclust.auto.novelty import are_solid
 from spclust.jit.decorators import kernel, outlined, part
 from spclust.numerics.euclidean_distances import distances
 from spclust.state.automatic_structures import AutomaticStructures, read_z
