@@ -4,12 +4,14 @@ from itertools import pairwise
 
 import numpy as np
 
-VALUES, EQUAL = 7, 1e-6
+VALUES, EQUAL, FEW = 7, 1e-6, 3
 
 
 def variances_of_rounding(state):
     """A third of the squared step of each feature whose values lie on a lattice, else 0."""
     found = []
+    if state.d > FEW:
+        return np.zeros(state.d)
     for c in range(state.d):
         exact = [s for s in state.S if s.scatter[c, c] == 0.0]
         values = sorted(s.mean[c] for s in exact)

@@ -1,9 +1,10 @@
 """Rounding: features whose values lie on a lattice, such as integers or readings of few digits.
 
-Structures of copies have no width, and between two values of a lattice there is no point: the gaps
-would divide every cluster. So when clusters are computed, each point of a rounded feature counts as
-evenly distributed from the value before its own to the one behind it. The variance of that is a
-third of the square of the step. Evenly occupied values then have an even density.
+Structures of copies have no width, and between two values of a lattice there is no point: in up to
+three dimensions, where the density shows valleys, these gaps would divide every cluster. So when
+clusters are computed there, each point of a rounded feature counts as evenly distributed from the
+value before its own to the one behind it. The variance of that is a third of the square of the
+step. Evenly occupied values then have an even density.
 
 A feature is rounded if a quarter of the structures, and one of several points, have a single value
 in it, if these are at least seven values, and if most of the differences between one value and the

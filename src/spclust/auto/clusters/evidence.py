@@ -63,7 +63,7 @@ def clusters_of(s: AutomaticStructures, *, in_parts: bool = True) -> Integers:
     z = np.ascontiguousarray(read_z(s, order))
     placed = placement(s, order, z, s.mass[order] / s.point_mass)
     place = np.arange(s.live)
-    if rounding_variances(s, order).any():
+    if s.d <= RESOLVED and rounding_variances(s, order).any():
         placed, place = in_places(placed)
     proposed = proposed_groups(placed.z, placed.mass, np.sqrt(s.d * placed.variance))
     fades = s.half_life < np.inf
@@ -113,10 +113,9 @@ def variances_in_metric(s: AutomaticStructures) -> Floats:
 def placement(s: AutomaticStructures, slots: Integers, z: Floats, mass: Floats) -> Placement:
     """The structures in some slots (k,), with means z (k, d) in the metric and masses (k,)."""
     variance, covariance = variances_in_metric(s)[slots], np.zeros((slots.size, 0, 0))
-    rounding = rounding_variances(s, slots)
-    if rounding.any():
-        variance += rounding @ (s.metric**2).sum(axis=0) / s.d
     if s.d <= RESOLVED:
+        rounding = rounding_variances(s, slots)
+        variance += rounding @ (s.metric**2).sum(axis=0) / s.d
         of_points = s.scatter[slots] / s.mass[slots, np.newaxis, np.newaxis]
         A = s.metric
         if s.diagonal:
