@@ -61,9 +61,9 @@ def clusters_of(s: AutomaticStructures, *, in_parts: bool = True) -> Integers:
     # Where distances tie, order decides: that of age, which slots do not keep.
     order = np.argsort(s.id[: s.live])
     z = np.ascontiguousarray(read_z(s, order))
-    placed = placement(s, order, z, s.mass[order] / s.point_mass)
-    place = np.arange(s.live)
-    if s.d <= RESOLVED and rounding_variances(s, order).any():
+    rounding, place = rounding_of(s, order), np.arange(s.live)
+    placed = placement(s, order, z, s.mass[order] / s.point_mass, rounding)
+    if rounding.any():
         placed, place = in_places(placed)
     proposed = proposed_groups(placed.z, placed.mass, np.sqrt(s.d * placed.variance))
     fades = s.half_life < np.inf
@@ -110,12 +110,21 @@ def variances_in_metric(s: AutomaticStructures) -> Floats:
     return variance
 
 
-def placement(s: AutomaticStructures, slots: Integers, z: Floats, mass: Floats) -> Placement:
-    """The structures in some slots (k,), with means z (k, d) in the metric and masses (k,)."""
-    variance, covariance = variances_in_metric(s)[slots], np.zeros((slots.size, 0, 0))
+def rounding_of(s: AutomaticStructures, slots: Integers) -> Floats:
+    """Variance (d,) that rounding adds; none in many dimensions, where gaps do not show."""
+    return rounding_variances(s, slots) if s.d <= RESOLVED else np.zeros(s.d)
+
+
+def placement(
+    s: AutomaticStructures, slots: Integers, z: Floats, mass: Floats, rounding: Floats
+) -> Placement:
+    """The structures in some slots (k,), with means z (k, d) in the metric and masses (k,).
+
+    Rounding adds variances (d,) to those of their points.
+    """
+    covariance = np.zeros((slots.size, 0, 0))
+    variance = variances_in_metric(s)[slots] + rounding @ (s.metric**2).sum(axis=0) / s.d
     if s.d <= RESOLVED:
-        rounding = rounding_variances(s, slots)
-        variance += rounding @ (s.metric**2).sum(axis=0) / s.d
         of_points = s.scatter[slots] / s.mass[slots, np.newaxis, np.newaxis]
         A = s.metric
         if s.diagonal:
