@@ -30,6 +30,7 @@ CITED = (
     "https://github.com/ATISLabs/SCARGC.jl",
     "https://github.com/vlosing/driftDatasets",
     "https://github.com/Minqi824/ADBench",
+    "https://doi.org/10.1109/TSP.2010.2053029",
     "https://riverml.xyz",
 )
 
