@@ -169,7 +169,8 @@ def find_reaches(s: AutomaticStructures) -> None:
 def quantiles(s: AutomaticStructures, points: int, strange: float = _RARE) -> tuple[float, float]:
     """Median, and quantile of 95 %, of the squared distances of so many last points from home.
 
-    Strange points are left out of the latter if even this quantile is strange.
+    Strange points are left out of the latter if there are enough of them: if the quantile of the
+    share `strange` is one.
     """
     recent = np.sort(last_distances(s, points))
     if recent.size == 0:

@@ -15,6 +15,7 @@ Structures of several values are wide enough.
 import numpy as np
 
 from spclust.array_types import Floats, Integers
+from spclust.auto.clusters.border import RESOLVED
 from spclust.state.automatic_structures import AutomaticStructures, scatter_by_feature
 
 _NARROW = 0.25  # of all structures hold one value; wider ones have no gaps between them
@@ -24,8 +25,13 @@ _EQUAL = 1e-6  # of a step; of the range, for values: what rounding errors make 
 
 
 def rounding_variances(s: AutomaticStructures, slots: Integers) -> Floats:
-    """Variance (d,) that rounding adds to each feature, in coordinates; 0 if it is not rounded."""
+    """Variance (d,) that rounding adds to each feature, in coordinates; 0 if it is not rounded.
+
+    In many dimensions, where borders do not show valleys, it is 0.
+    """
     variance = np.zeros(s.d)
+    if s.d > RESOLVED:
+        return variance
     exact = scatter_by_feature(s, slots) == 0.0
     copied = (exact & (s.count[slots] > 1.0)[:, np.newaxis]).any(axis=0)
     narrow = exact.mean(axis=0) >= _NARROW

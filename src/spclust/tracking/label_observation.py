@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from spclust.array_types import Floats, Integers
-from spclust.auto.clusters.evidence import placement, rounding_of, variances_in_metric
+from spclust.auto.clusters.evidence import placement, variances_in_metric
+from spclust.auto.lattice import rounding_variances
 from spclust.numerics.euclidean_distances import distances
 from spclust.state.automatic_structures import read_z
 from spclust.stream.automatic_stream import AutomaticStream
@@ -52,7 +53,7 @@ def observe_labels(
     found = clusters = stream.clusters("auto", 1)
     if stream.told is None:
         told = np.array(list(shares), dtype=np.int64)
-        placed = placement(s, order, z, recent, rounding_of(s, order))
+        placed = placement(s, order, z, recent, rounding_variances(s, order))
         parts = divided(clusters, descent, told, recent, placed)
         clusters = without_strays(with_parts(clusters, parts, recent, squares), descent, told)
     partners = cheapest_partners(ids, weight, squares, fades=s.half_life < np.inf)

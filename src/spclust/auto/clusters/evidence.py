@@ -61,7 +61,7 @@ def clusters_of(s: AutomaticStructures, *, in_parts: bool = True) -> Integers:
     # Where distances tie, order decides: that of age, which slots do not keep.
     order = np.argsort(s.id[: s.live])
     z = np.ascontiguousarray(read_z(s, order))
-    rounding, place = rounding_of(s, order), np.arange(s.live)
+    rounding, place = rounding_variances(s, order), np.arange(s.live)
     placed = placement(s, order, z, s.mass[order] / s.point_mass, rounding)
     if rounding.any():
         placed, place = in_places(placed)
@@ -108,11 +108,6 @@ def variances_in_metric(s: AutomaticStructures) -> Floats:
         total = scatter.reshape(s.live, -1) @ (s.metric.T @ s.metric).reshape(-1)
     variance: Floats = np.maximum(total / (s.d * mass), 0.0)
     return variance
-
-
-def rounding_of(s: AutomaticStructures, slots: Integers) -> Floats:
-    """Variance (d,) that rounding adds; none in many dimensions, where gaps do not show."""
-    return rounding_variances(s, slots) if s.d <= RESOLVED else np.zeros(s.d)
 
 
 def placement(
